@@ -71,6 +71,7 @@ def test_a_long_sentence_of_a_command(parts: list[Path], tmp_path: Path, threads
     assert output.read_text() == "old\n"
 
 
+@pytest.mark.slow
 def test_tuning_says_how_to_go_on(parts: list[Path], tmp_path: Path) -> None:
     hiero.Model.assemble(parts[:1], parts[1:2], parts[2]).save(tmp_path / "model")
     (tmp_path / "source").write_text(LONG + "\n")

@@ -287,6 +287,7 @@ def test_the_report(done: tuple[Path, str]) -> None:
         assert f"<pre>{shlex.join(words)}</pre>" in shown
 
 
+@pytest.mark.slow
 def test_the_report_in_a_browser(done: tuple[Path, str], browser: Any) -> None:
     """Readable in the dark, and whole on narrow windows, where tables fit, and on paper."""
     report = done[0] / "report.html"

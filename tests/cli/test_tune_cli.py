@@ -111,6 +111,7 @@ def test_runs_and_options(tuning_set: Path, tmp_path: Path) -> None:
     assert sum(count for count, *_ in tuned["calibration"]) == pytest.approx(words, rel=0.2)
 
 
+@pytest.mark.slow
 def test_the_span_limit_is_chosen(tmp_path: Path) -> None:
     """A rule for whole sentences of 12 words is right, and words one by one are wrong."""
     words = [f"w{k}" for k in range(12)]

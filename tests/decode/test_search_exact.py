@@ -146,6 +146,7 @@ def rules_of_many_targets(rng: random.Random, targets: Collection[tuple[str, ...
     return rules
 
 
+@pytest.mark.slow
 def test_cells_of_many_items(tmp_path: Path) -> None:
     rng = random.Random(1)
     vocabulary = "uvwxyzklmnop"

@@ -64,6 +64,7 @@ def test_nothing_is_cut_off(browser: Any, report: Path, width: int, scheme: str)
             assert page.eval_on_selector_all(".report *", CLIPPED) == []
 
 
+@pytest.mark.slow
 def test_paper(browser: Any, report: Path) -> None:
     """A print is dark on white and has no controls, and differences are seen without colours."""
     page = open_page(browser, report, 680, "dark", "print")

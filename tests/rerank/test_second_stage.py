@@ -225,6 +225,7 @@ def test_what_was_learnt_from(trained: Path, second: Path) -> None:
     assert sorted(path.name for path in second.glob("fold-*/*")) == ["model", "model"]
 
 
+@pytest.mark.slow
 def test_interrupted_and_with_another_number_of_threads(trained: Path, second: Path, tmp_path: Path) -> None:
     """A run that was interrupted ends with the same bits, and repeats no finished step."""
     expected = (second / "reranker.json").read_bytes()
@@ -245,6 +246,7 @@ def test_interrupted_and_with_another_number_of_threads(trained: Path, second: P
     assert "fold 0: stale, other settings (edges)" in log
 
 
+@pytest.mark.slow
 def test_killed_while_a_fold_is_cleared(
     trained: Path, second: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

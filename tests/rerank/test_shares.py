@@ -107,6 +107,7 @@ def by_hand(folds: list[Fold], folder: Path) -> list[float]:
 SEEDS = range(8)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", SEEDS)
 def test_the_share_is_that_of_the_best_bleu_of_folds_left_out(seed: int, tmp_path: Path) -> None:
     folds, said = make_folds(seed), list[str]()

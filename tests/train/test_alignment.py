@@ -85,6 +85,7 @@ def test_symmetrisation(heuristic: Heuristic) -> None:
         assert actual == sorted(symmetrise(there, back, rows, columns, heuristic))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("aligner", with_slow(get_args(AlignerName), "sil-thot"))
 def test_aligning(demo: Path, tmp_path: Path, aligner: AlignerName) -> None:
     for side in ("zh", "en"):
@@ -320,6 +321,7 @@ def test_wrong_files(tmp_path: Path, aligner: AlignerName) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["e", "f"]
 
 
+@pytest.mark.slow
 def test_threads_and_samplers(demo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = tmp_path / "out"
     folder.mkdir()
@@ -346,6 +348,7 @@ def test_threads_and_samplers(demo: Path, tmp_path: Path, monkeypatch: pytest.Mo
     assert (folder / "b").read_text() == one
 
 
+@pytest.mark.slow
 def test_training_passes_settings_on(demo: Path, tmp_path: Path) -> None:
     for side in ("zh", "en"):
         lines = (demo / f"train.{side}").read_text().splitlines()[:300]

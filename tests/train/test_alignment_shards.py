@@ -90,6 +90,7 @@ def test_shards_come_to_what_one_process_does(
         assert said_of_shards == said * (count + 1)
 
 
+@pytest.mark.slow
 def test_settings_are_passed_on(bitexts: Bitexts, tmp_path: Path) -> None:
     """Every setting that a shard depends on changes it, and threads do not."""
     half: list[tuple[int, int]] = []

@@ -64,6 +64,7 @@ def test_what_fits_stays(model: hiero.Model, demo: Path) -> None:
     assert fitting_word_penalty(model, some) == LengthRatio(-1.0, pytest.approx(expected))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("longer", [False, True])
 def test_the_first_that_fits_is_taken(model: hiero.Model, demo: Path, longer: bool) -> None:
     """The references have the length of translations with another weight; the fitted weight moves towards it,

@@ -67,6 +67,7 @@ def test_errors_come_in_their_turn(bitext: tuple[Path, Path], tmp_path: Path) ->
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.slow
 def test_training_passes_threads_on(
     bitext: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

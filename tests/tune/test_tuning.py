@@ -59,6 +59,7 @@ def test_known_weights_are_found(method: str, tmp_path: Path) -> None:
     assert score(found) > score(np.ones(4)) + 20
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", sorted(METHODS))
 def test_resuming_gives_the_same(method: str, tmp_path: Path) -> None:
     whole = run(tmp_path / "whole", method, True, iterations=4)
@@ -264,6 +265,7 @@ def test_held_out_sentences_without_translations_count_as_empty() -> None:
         HeldOut(table, Bleu([*references, ["more"]])).statistics(weights)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", with_slow(sorted(METHODS), "risk", "hypergraph-mert"))
 def test_weights_stay_near_what_is_given(method: str, tmp_path: Path) -> None:
     # If a weight is fixed or bound, nothing but bounds keeps the others from growing.
@@ -300,6 +302,7 @@ def test_weights_gone_wrong(
     assert weight_problem(np.ones(3)) == ""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["mert", "hypergraph-mert", "pro", "mira-batch"])
 def test_whole_lists_are_no_reason_to_stop(method: str, tmp_path: Path) -> None:
     """A run goes on while weights improve, even if the first lists have all hypotheses."""
