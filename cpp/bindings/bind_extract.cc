@@ -78,6 +78,14 @@ Raises:
     OSError: The file cannot be read.
     FormatError: The file has no counted rules, is damaged, or has another format version.)")
       .def_prop_ro("statistics", &CountsFile::statistics, "Statistics of the extraction.")
+      .def("save_words", &CountsFile::save_words, nb::arg("path"), nb::call_guard<nb::gil_scoped_release>(),
+           R"(Writes a file of the same word translation counts without any rules.
+
+Args:
+    path: The file, written in full or not at all.
+
+Raises:
+    OSError: The file cannot be written.)")
       .def("visit", &visit_rules, nb::arg("visit"), R"(Calls a function for every rule.
 
 Args:

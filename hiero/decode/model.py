@@ -190,6 +190,7 @@ class Model(ModelParts):
             lms=other.lms,
             estimates=other.estimates,
             distortion=other.distortion,
+            learning=other.learning,
             made_from={},
         )
 

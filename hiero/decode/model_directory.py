@@ -24,6 +24,7 @@ from hiero._core import FormatError
 from hiero.base.files import sha256, write_atomically
 from hiero.base.json_files import json_number, validation_message
 from hiero.base.ownership import MANIFEST
+from hiero.decode.learning import Learning
 from hiero.decode.settings import DecodingSettings
 from hiero.features.built_in import BuiltIn
 from hiero.features.protocols import LocalFeatures
@@ -78,6 +79,7 @@ class ModelFile(BaseModel):
     lms: list[str] = []
     weights: str
     distortion: str = ""
+    learning: Learning | None = None
     # In the order of weight vectors.
     local_features: list[Annotated[BuiltIn | ExternalFeatures, Field(discriminator="kind")]] = []
     generators: list[Annotated[BuiltInGenerator | ExternalGenerator, Field(discriminator="kind")]] = []

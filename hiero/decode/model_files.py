@@ -10,10 +10,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from hiero._core import FormatError, LanguageModel, RuleTable
+from hiero._core import FormatError, LanguageModel, RuleCounts, RuleTable
 from hiero.base.ownership import link_or_copy
 from hiero.base.tables import is_packed
 from hiero.base.weights import read_weights, write_weights
+from hiero.decode.learning import Learning
 from hiero.decode.model_directory import (
     FORMAT,
     WEIGHTS_FILE,
@@ -39,6 +40,7 @@ from hiero.generators.protocol import RuleGenerator
 from hiero.text import TextProcessing
 
 _DISTORTION = "distortion.json"
+_LEARNING = {"alignment": "alignment.model", "words": "words.counts"}
 
 
 def read_model(
@@ -68,6 +70,7 @@ def read_model(
         settings=config.decoding,
         text=_rename_truecasers(config.text, lambda _, file: str(directory / file)),
         distortion=distortion,
+        learning=config.learning and config.learning.renamed(lambda _, file: str(directory / file)),
         made_from=read_made_from(directory),
     )
 
@@ -83,6 +86,7 @@ def write_model(model: ModelParts, directory: Path) -> None:
     write_weights(directory / WEIGHTS_FILE, model.weights)
     if model.distortion is not None:
         model.distortion.save(directory / _DISTORTION)
+    learning = _write_learning(model, directory)
     generators = _write_generators(model, directory)
     text = _write_truecasers(model, directory)
     config = ModelFile(
@@ -97,6 +101,7 @@ def write_model(model: ModelParts, directory: Path) -> None:
         lms=lms,
         weights=WEIGHTS_FILE,
         distortion="" if model.distortion is None else _DISTORTION,
+        learning=learning,
         local_features=[
             features if isinstance(features, BUILT_IN) else ExternalFeatures(names=list(features.names))
             for features in model.local_features
@@ -116,6 +121,7 @@ def _file_names(config: ModelFile) -> list[str]:
     names = [entry.path for entry in config.tables] + [entry.statics for entry in config.tables]
     names += [*config.lms, config.weights, "model.toml"]
     names += [config.distortion] if config.distortion else []
+    names += [config.learning.alignment, config.learning.words] if config.learning else []
     names += [str(entry.dictionary) for entry in config.generators if isinstance(entry, NameRules)]
     sides = (config.text.source, config.text.target)
     return names + [side.truecaser for side in sides if side.truecaser]
@@ -157,6 +163,16 @@ def _write_estimates(
     for i, file in enumerate(files):
         core.save_estimates(i, str(directory / file))
     return files
+
+
+def _write_learning(model: ModelParts, directory: Path) -> Learning | None:
+    """Writes what learning needs. Returns the entry with the names of the files in the directory."""
+    if model.learning is None:
+        return None
+    learning = model.learning.renamed(lambda name, _: _LEARNING[name])
+    link_or_copy(model.learning.alignment, directory / learning.alignment)
+    RuleCounts(model.learning.words).save_words(str(directory / learning.words))
+    return learning
 
 
 def _write_generators(model: ModelParts, directory: Path) -> list[BuiltIn | ExternalGenerator]:

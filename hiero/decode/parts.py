@@ -1,8 +1,8 @@
 """The parts of a model as one record. A model directory stores them, and ``Model`` binds them to each other.
 
 Most parts are mirrored by ``ModelParts`` in ``cpp/hiero/decode/translation_model.h``. The core gets weights
-and settings from decoders. It does not need text processing, distortion statistics and the origin of the
-model.
+and settings from decoders. It does not need text processing, distortion statistics, what learning needs, and
+the origin of the model.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import Any, cast
 from hiero import _core
 from hiero._core import LanguageModel, RuleTable
 from hiero.base.arguments import checked_dict, checked_tuple
+from hiero.decode.learning import Learning
 from hiero.decode.settings import DecodingSettings
 from hiero.features.distortion import DistortionStatistics
 from hiero.features.protocols import LocalFeatures
@@ -77,6 +78,8 @@ class ModelParts:
     text: TextProcessing = field(default_factory=TextProcessing)
     # Counts of reordering from training.
     distortion: DistortionStatistics | None = None
+    # What of the training learning from corrections needs.
+    learning: Learning | None = None
     # How the model was made, as in its manifest.
     made_from: _CopiedMapping = _CopiedMapping()
 

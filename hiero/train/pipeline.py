@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain, islice
@@ -11,11 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from hiero import __version__
-from hiero.base.files import write_atomically
+from hiero.base.files import replacing, write_atomically
 from hiero.base.json_files import read_json
 from hiero.base.lines import PathLike, count_lines, read_lines
 from hiero.base.progress import Report
 from hiero.base.weights import write_weights
+from hiero.decode.learning import Learning
 from hiero.decode.model import Model
 from hiero.decode.model_directory import check_output
 from hiero.decode.settings import DecodingSettings
@@ -105,6 +107,8 @@ class _Pipeline:
     def run(self) -> Model:
         for message in self.inputs.repeated():
             self.report(f"warning: {message}")
+        if self.inputs.more:
+            self._join_bitexts()
         if self.inputs.without:
             self._leave_out_sets()
         truecasers = self._train_truecasers() if self.settings.truecase else []
@@ -116,7 +120,7 @@ class _Pipeline:
             self.lms.copy(path)
         corpus = self.context.paths("corpus.source", "corpus.target")
         if self.inputs.alignment is None:
-            learned = [_ALIGNMENT_MODEL] if self.settings.aligner == "hiero" else []
+            learned = [_ALIGNMENT_MODEL] if self._can_learn() else []
             outputs, settings = ["alignment", *learned], AlignSettings.model_fields
             memory = memory_setting(*self._corpus_paths()[:2], self.settings.aligner, self.context.memory)
             self.context.run("align", corpus, outputs, self._align, *settings, **memory)
@@ -133,7 +137,13 @@ class _Pipeline:
         inputs = {**corpus, **self.context.paths("rules.hrt", _EXTRACT_SETTINGS, *self.lms.binaries)}
         self.context.run("weights", inputs, ["weights.txt"], self._write_weights, "seed")
         parts = self.context.paths(
-            "rules.hrt", "distortion.json", _EXTRACT_SETTINGS, *self.lms.binaries, *truecasers, "weights.txt"
+            "rules.hrt",
+            "distortion.json",
+            _EXTRACT_SETTINGS,
+            *self.lms.binaries,
+            *truecasers,
+            "weights.txt",
+            *([_ALIGNMENT_MODEL, "rules.counts"] if self._can_learn() else []),
         )
         model_files = [
             "manifest.json",
@@ -144,6 +154,34 @@ class _Pipeline:
         outputs = [os.path.join(folder, name) for name in model_files]
         self.context.run("model", parts, outputs, self._save_model, *_ALL_SETTINGS)
         return Model.load(self.output)
+
+    def _join_bitexts(self) -> None:
+        """Goes on with one bitext of the lines of all. Raises FormatError for sides of different lengths."""
+        bitexts = [(self.inputs.source, self.inputs.target), *self.inputs.more]
+        files = {
+            f"bitext {k} {name}": path
+            for k, pair in enumerate(bitexts)
+            for name, path in zip(("source", "target"), pair, strict=True)
+        }
+        outputs = "joined.source", "joined.target"
+
+        def join() -> None:
+            with ExitStack() as stack:
+                source, target = (
+                    stack.enter_context(
+                        stack.enter_context(replacing(self.work / name)).open(
+                            "w", encoding="utf-8", newline="\n"
+                        )
+                    )
+                    for name in outputs
+                )
+                for pair in bitexts:
+                    for line, translation in read_pairs(*pair):
+                        source.write(f"{line}\n")
+                        target.write(f"{translation}\n")
+
+        self.context.run("join", files, outputs, join)
+        self.inputs = replace(self.inputs, source=self.work / outputs[0], target=self.work / outputs[1])
 
     def _leave_out_sets(self) -> None:
         """Goes on with a bitext without the sentences of sets that are not to be trained on."""
@@ -211,7 +249,7 @@ class _Pipeline:
             **self.settings.model_dump(include=set(AlignSettings.model_fields)),
             memory=self.context.memory,
             threads=self.context.threads,
-            save=self.work / _ALIGNMENT_MODEL if self.settings.aligner == "hiero" else None,
+            save=self.work / _ALIGNMENT_MODEL if self._can_learn() else None,
             report=lambda line: self.report(f"align: {line}"),
             progress=self.context.progress("iterations"),
         )
@@ -260,6 +298,10 @@ class _Pipeline:
         DistortionStatistics.from_extraction(statistics).save(self.work / "distortion.json")
         self.report(f"extract: {statistics.occurrences:,} rule occurrences, {statistics.rules:,} rules")
 
+    def _can_learn(self) -> bool:
+        """Returns whether the model can align and learn from corrections: if hiero's aligner aligned it."""
+        return self.inputs.alignment is None and self.settings.aligner == "hiero"
+
     def _score(self) -> None:
         statistics = score_rules(
             self.work / "rules.counts",
@@ -300,6 +342,16 @@ class _Pipeline:
         """Reads the settings that rules were extracted with, which have a ``max_phrase``."""
         return read_json(self.work / _EXTRACT_SETTINGS, ExtractSettings)
 
+    def _learning(self) -> Learning | None:
+        if not self._can_learn():
+            return None
+        return Learning(
+            alignment=str(self.work / _ALIGNMENT_MODEL),
+            words=str(self.work / "rules.counts"),
+            heuristic=self.settings.heuristic,
+            extraction=self._extract_settings().model_dump(exclude={"phrase_lines", "hierarchical_lines"}),
+        )
+
     def _assemble(self, weights: PathLike | None = None, made_from: Mapping[str, Any] | None = None) -> Model:
         span_limit = self._extract_settings().max_phrase
         assert span_limit is not None
@@ -310,6 +362,7 @@ class _Pipeline:
             settings=DecodingSettings(span_limit=span_limit),
             text=self.text,
             distortion=DistortionStatistics.load(self.work / "distortion.json"),
+            learning=self._learning(),
             made_from=made_from,
         )
 
@@ -319,8 +372,9 @@ class _Pipeline:
 
     def _provenance(self) -> dict[str, Any]:
         """Returns a description of how the model was made, without time, host or paths."""
+        joined = self.context.journal.inputs_of("join") if self.inputs.more else {}
         sets = self.context.journal.inputs_of("sets") if self.inputs.without else {}
-        inputs = {**sets, **self.context.journal.inputs_of("corpus")}
+        inputs = {**joined, **sets, **self.context.journal.inputs_of("corpus")}
         for k in range(len(self.lms.binaries)):
             step = f"text {k}" if k < self.lms.estimated else f"lm {k}"
             made_from = self.context.journal.inputs_of(step)

@@ -58,7 +58,7 @@ def plan_training(
     settings = settings or TrainSettings()
     settings.check(inputs, memory)
     inputs.check()
-    pairs = count_lines(inputs.source)
+    pairs = count_lines(inputs.source, *(source for source, _ in inputs.more))
     sizes = sorted({min(pairs, size) for size in _SAMPLES})
     with temporary_folder(Path(output).absolute()) as folder:
         measure = _Measure(inputs, folder, settings, memory, threads)
@@ -117,18 +117,23 @@ def _sample(inputs: TrainInputs, folder: Path, share: float) -> TrainInputs:
         source=sampled("source", inputs.source),
         target=sampled("target", inputs.target),
         dictionary=dictionary,
+        more=[
+            (sampled(f"more{k}.source", source), sampled(f"more{k}.target", target))
+            for k, (source, target) in enumerate(inputs.more)
+        ],
         mono=[sampled(f"mono{k}", path) for k, path in enumerate(inputs.mono)],
         alignment=inputs.alignment and _sample_links(inputs, folder / "links", share),
     )
 
 
 def _sample_links(inputs: TrainInputs, output: Path, share: float) -> Path:
-    """Writes the links of the lines of the bitext and then of the dictionary that are in the sample."""
+    """Writes the links of the lines of the bitext, further ones and the dictionary that are in the sample."""
     assert inputs.alignment is not None
 
     def kept() -> Iterator[str]:
         links = read_lines(inputs.alignment or "")
-        for source, _ in inputs.bitexts():
+        bitext, *dictionary = inputs.bitexts()
+        for source, _ in [bitext, *inputs.more, *dictionary]:
             rng = random.Random(1)
             for _, line in zip(read_lines(source), links, strict=False):
                 if rng.random() < share:

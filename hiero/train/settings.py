@@ -37,6 +37,8 @@ class TrainInputs:
     lms: Sequence[PathLike] = ()
     # Texts of the source language, such as test sets, whose sentences are left out of the bitext.
     without: Sequence[PathLike] = ()
+    # Further bitexts, such as corrections of translations, as if their lines followed those of the bitext.
+    more: Sequence[tuple[PathLike, PathLike]] = ()
 
     def bitexts(self) -> list[tuple[PathLike, PathLike]]:
         """Returns the bitext, followed by the dictionary if there is one."""
@@ -54,7 +56,7 @@ class TrainInputs:
         that have the same content.
         """
         alignment = [] if self.alignment is None else [self.alignment]
-        texts = [*chain.from_iterable(self.bitexts()), *self.mono]
+        texts = [*chain.from_iterable([*self.bitexts(), *self.more]), *self.mono]
         for path in [*texts, *alignment, *self.lms, *self.without]:
             check_read_twice(path)
         for path in self.lms:
@@ -64,7 +66,7 @@ class TrainInputs:
     def repeated(self) -> Iterator[str]:
         """Yields a message for each text, language model or set that has the content of another. Raises
         OSError."""
-        yield from same_files([*chain.from_iterable(self.bitexts()), *self.mono])
+        yield from same_files([*chain.from_iterable([*self.bitexts(), *self.more]), *self.mono])
         yield from same_files(self.lms)
         yield from same_files(self.without)
 

@@ -9,10 +9,15 @@ from pathlib import Path
 import pytest
 
 import hiero
+from hiero._core import RuleCounts
+from hiero.base.files import sha256
+from hiero.decode.learning import Learning
 from hiero.decode.parts import ModelParts
 from hiero.features import DistortionStatistics, FineDistortion
 from hiero.generators import NumberRules
 from hiero.text import TextProcessing, TextSide
+from hiero.train import align, extract_rules
+from support.files import write
 from support.paths import FRENCH
 
 # A value of its own for every part besides tables and language models.
@@ -39,20 +44,31 @@ def model_with(**changes: object) -> hiero.Model:
 
 
 def values_of(model: ModelParts) -> dict[str, object]:
-    return {
+    values = {
         field.name: repr(getattr(model, field.name))
         for field in fields(ModelParts)
         if field.name not in ("tables", "lms", "estimates")
     }
+    if model.learning is not None:  # its files are copied
+        values["learning"] = repr(model.learning.renamed(lambda _, file: sha256(Path(file))))
+    return values
 
 
 @pytest.fixture(scope="module")
-def model() -> hiero.Model:
-    return model_with(goal="S")
+def model(tmp_path_factory: pytest.TempPathFactory) -> hiero.Model:
+    folder = tmp_path_factory.mktemp("learning")
+    bitext = folder / "f", folder / "e"
+    for path in bitext:
+        write(path, ["a b", "b a"])
+    align([bitext], [folder / "a"], save=folder / "links")
+    extract_rules(*bitext, folder / "a", folder / "counts")
+    RuleCounts(str(folder / "counts")).save_words(str(folder / "words"))
+    files = {"alignment": str(folder / "links"), "words": str(folder / "words")}
+    return model_with(goal="S", learning=Learning(**files, heuristic="union", extraction={"min_gap": 2}))
 
 
 def test_every_part_has_a_value_of_its_own() -> None:
-    names = {field.name for field in fields(ModelParts)} - {"tables", "lms", "estimates"}
+    names = {field.name for field in fields(ModelParts)} - {"tables", "lms", "estimates", "learning"}
     assert names == set(PARTS)
     for field in fields(ModelParts):
         if field.name in PARTS:
@@ -73,7 +89,9 @@ def test_parts_are_kept(model: hiero.Model, tmp_path: Path) -> None:
             model.feature_names
         )
     assert hiero.Model.load(tmp_path / "m").estimates == (str(tmp_path / "m" / "rules0.statics"),)
-    assert model.with_grammar(hiero.Model.load(tmp_path / "m")).estimates[0].endswith("rules0.statics")
+    other = replace(model, learning=None).with_grammar(hiero.Model.load(tmp_path / "m"))
+    assert other.estimates[0].endswith("rules0.statics")
+    assert other.learning == hiero.Model.load(tmp_path / "m").learning is not None
 
 
 def test_replacing_one_part_keeps_the_others(model: hiero.Model) -> None:

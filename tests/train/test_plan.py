@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -55,11 +56,13 @@ def test_sweeps_are_those_of_the_aligner(tmp_path: Path) -> None:
 def test_samples_keep_lines_together(tmp_path: Path) -> None:
     texts = {name: [f"{name}{k}" for k in range(400)] for name in ("s", "t")}
     texts |= {name: [f"{name}{k}" for k in range(200)] for name in ("ds", "dt")}
-    texts["links"] = [f"{k}-{k}" for k in (*range(400), *range(1000, 1200))]
+    texts |= {name: [f"{name}{k}" for k in range(100)] for name in ("ms", "mt")}
+    texts["links"] = [f"{k}-{k}" for k in (*range(400), *range(2000, 2100), *range(1000, 1200))]
     for name, lines in texts.items():
         (tmp_path / name).write_text("".join(f"{line}\n" for line in lines))
     paths = {name: tmp_path / name for name in texts}
     inputs = TrainInputs(paths["s"], paths["t"], (paths["ds"], paths["dt"]), [paths["t"]], paths["links"])
+    inputs = replace(inputs, more=[(paths["ms"], paths["mt"])])
     (tmp_path / "sample").mkdir()
     sample = _sample(inputs, tmp_path / "sample", 0.25)
     assert sample.dictionary is not None and sample.alignment is not None
@@ -70,7 +73,13 @@ def test_samples_keep_lines_together(tmp_path: Path) -> None:
     assert [line[1:] for line in target] == numbers == [line[1:] for line in mono]
     entries = [line[2:] for line in left]
     assert [line[2:] for line in right] == entries
-    assert links == [f"{k}-{k}" for k in numbers] + [f"{1000 + int(k)}-{1000 + int(k)}" for k in entries]
+    ((more_source, more_target),) = sample.more
+    more = [line[2:] for line in Path(more_source).read_text().split()]
+    assert [line[2:] for line in Path(more_target).read_text().split()] == more and 10 < len(more) < 40
+    links_of_more = [f"{2000 + int(k)}-{2000 + int(k)}" for k in more]
+    assert links == [f"{k}-{k}" for k in numbers] + links_of_more + [
+        f"{1000 + int(k)}-{1000 + int(k)}" for k in entries
+    ]
 
 
 @pytest.mark.slow

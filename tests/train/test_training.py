@@ -80,13 +80,17 @@ def test_step_by_step(inputs: TrainInputs, tmp_path: Path) -> None:
         tmp_path / name for name in ("f", "e", "a", "counts", "r.hrt", "lm.binary")
     )
     run("hiero", "corpus", "--source", inputs.source, "--target", inputs.target, "-o", f, e)
-    run("hiero", "align", "--source", f, "--target", e, "-o", links, "--heuristic", "union")
+    learned = tmp_path / "learned"
+    run(
+        "hiero", "align", "--source", f, "--target", e, "-o", links, "--heuristic", "union", "--save", learned
+    )
     bitext = ["--source", f, "--target", e, "--alignment", links]
     run("hiero", "extract", *bitext, "-o", counts, "--distortion", tmp_path / "d", *settings)
     run("hiero", "score", counts, "-o", table, *scoring, "--corpus", f, e)
     run("hiero", "lm", inputs.target, "-o", lm, "--order", 3)
     model = ["--grammar", table, "--lm", lm, "--distortion", tmp_path / "d", "--span-limit", 7]
-    run("hiero", "assemble", "-o", tmp_path / "parts", *model, "--corpus", f, e)
+    learning = ["--alignment-model", learned, "--counts", counts, "--heuristic", "union", *settings[2:]]
+    run("hiero", "assemble", "-o", tmp_path / "parts", *model, *learning, "--corpus", f, e)
 
     # Without a length of phrases, extraction says which one it has chosen.
     chosen = call("hiero", "extract", *bitext, "-o", tmp_path / "chosen").stderr.decode()
@@ -197,6 +201,27 @@ def test_text_that_looks_raw_is_said_to(tmp_path: Path) -> None:
     assert warned(raw, tokens, german, "m3") == []
 
 
+def test_a_further_bitext_follows_the_bitext(inputs: TrainInputs, tmp_path: Path) -> None:
+    sides = [head(Path(path), 60) for path in (inputs.source, inputs.target)]
+    first, more, whole = (
+        [write(tmp_path / f"{name}{k}", lines[part]) for k, lines in enumerate(sides)]
+        for name, part in (("first", slice(0, 45)), ("more", slice(45, None)), ("whole", slice(None)))
+    )
+    without = [write(tmp_path / "without", [sides[0][3], sides[0][50]])]
+    train(TrainInputs(*whole, without=without), tmp_path / "model")
+    options = ["--source", first[0], "--target", first[1], "--more", *more, "--without", *without, "--quiet"]
+    run("hiero", "train", *options, "-o", tmp_path / "joined")
+    one, other = files(tmp_path / "model"), files(tmp_path / "joined")
+    manifests = [json.loads(part.pop("manifest.json")) for part in (one, other)]
+    assert one == other
+    inputs_of = manifests[1]["made_from"]["inputs"]
+    assert {f"bitext {k} {side}" for k in (0, 1) for side in ("source", "target")} <= inputs_of.keys()
+    with more[1].open("a") as file:
+        file.write("one line too many\n")
+    done = call("hiero", "train", *options, "-o", tmp_path / "joined")
+    assert done.returncode == 1 and b"more0: ends after 15 lines" in done.stderr
+
+
 def test_stale_steps_are_made_again(inputs: TrainInputs, tmp_path: Path) -> None:
     copies = [
         write(tmp_path / path.name, head(path, 60)) for path in map(Path, (inputs.source, inputs.target))
@@ -233,7 +258,8 @@ def test_stale_steps_are_made_again(inputs: TrainInputs, tmp_path: Path) -> None
     assert changed.keys() == steps
     (tmp_path / "links").write_bytes((work / "alignment").read_bytes())
     with_alignment = TrainInputs(*copies, alignment=tmp_path / "links")
-    assert changed_steps(inputs=with_alignment) == {"align": "stale, there are other inputs"}
+    changed = changed_steps(inputs=with_alignment)
+    assert changed == dict.fromkeys(["align", "model"], "stale, there are other inputs")
     (tmp_path / "m" / "manifest.json").unlink()
     assert list(changed_steps(inputs=with_alignment)) == ["model"]
 

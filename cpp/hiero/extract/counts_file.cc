@@ -154,22 +154,33 @@ bool RuleGroups::next() {
 }
 
 // Nonterminals of a source side are numbered from left to right, those of a target side have their numbers.
-std::vector<std::string> CountsFile::side_tokens(Bytes code, bool is_source) const {
+std::vector<std::string> side_tokens(const Vocab& words, Bytes code, bool is_source) {
   std::vector<Symbol> symbols;
   const std::byte* at = code.data();
   get_symbols(at, symbols);
   std::vector<std::string> out;
   std::uint32_t number = 0;
   for (const Symbol symbol : symbols) {
-    if (is_nonterminal(symbol)) {
-      const std::uint32_t index = is_source ? number++ : payload(symbol);
-      out.push_back("[X," + std::to_string(index + 1) + "]");
-    } else {
-      if (symbol >= words().size()) throw_damaged();
-      out.push_back(escape(words()[symbol]));
-    }
+    const std::uint32_t index = is_source ? number : payload(symbol);
+    if (is_nonterminal(symbol)) ++number;
+    out.push_back(is_nonterminal(symbol) ? "[X," + std::to_string(index + 1) + "]" : escape(words[symbol]));
   }
   return out;
+}
+
+std::vector<std::string> CountsFile::checked_tokens(Bytes code, bool is_source) const {
+  std::vector<Symbol> symbols;
+  const std::byte* at = code.data();
+  get_symbols(at, symbols);
+  for (const Symbol symbol : symbols) {
+    if (!is_nonterminal(symbol) && symbol >= words().size()) throw_damaged();
+  }
+  return side_tokens(words(), code, is_source);
+}
+
+void CountsFile::save_words(const std::string& path) const {
+  PartsWriter out(path, kRuleCounts);
+  out.commit(encode_head(head_));
 }
 
 }  // namespace hiero

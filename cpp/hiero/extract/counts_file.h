@@ -59,6 +59,9 @@ std::vector<std::byte> encode_head(const CountsHead& head);
 // Decodes a head, which begins at `in` and ends it. Calls `throw_damaged` for a damaged one.
 CountsHead decode_head(Cursor in, const std::function<void()>& throw_damaged);
 
+// Returns a coded side, whose words are in the vocabulary, as tokens of rule text.
+std::vector<std::string> side_tokens(const Vocab& words, Bytes code, bool is_source);
+
 // A rule with its sides and links in the encoding above.
 struct CodedRule {
   Bytes source;  // with its end mark
@@ -96,8 +99,10 @@ class CountsFile {
   std::uint64_t sum() const { return file_.sum(); }
   // Returns a coded side as tokens of rule text, with nonterminals [X,1], [X,2]. Throws FormatError for words
   // that are not in the vocabulary.
-  std::vector<std::string> source_tokens(Bytes code) const { return side_tokens(code, true); }
-  std::vector<std::string> target_tokens(Bytes code) const { return side_tokens(code, false); }
+  std::vector<std::string> source_tokens(Bytes code) const { return checked_tokens(code, true); }
+  std::vector<std::string> target_tokens(Bytes code) const { return checked_tokens(code, false); }
+  // Writes a file with the same head and no rules, in full or not at all. Throws FileError.
+  void save_words(const std::string& path) const;
   // Throws the FormatError for a file whose contents contradict each other.
   [[noreturn]] void throw_damaged() const { file_.throw_damaged(); }
 
@@ -105,7 +110,7 @@ class CountsFile {
   friend class RuleGroups;
 
   CodedRule read_rule(const std::byte*& at, const std::byte* end) const;
-  std::vector<std::string> side_tokens(Bytes code, bool is_source) const;
+  std::vector<std::string> checked_tokens(Bytes code, bool is_source) const;
 
   PartsFile file_;
   CountsHead head_;

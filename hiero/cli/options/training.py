@@ -22,9 +22,10 @@ from hiero.cli.base.settings import SettingOptions
 from hiero.cli.base.size import memory_text
 from hiero.cli.options.common import PARSES, AllThreads
 from hiero.cli.options.text import NormalisationOptions
+from hiero.decode.learning import Learning
 from hiero.features.distortion import DistortionStatistics
 from hiero.text import TextProcessing
-from hiero.train import AlignSettings, TrainInputs
+from hiero.train import AlignSettings, ExtractSettings, TrainInputs
 from hiero.train.corpus import divide_pairs
 from hiero.train.settings import DEFAULT_MEMORY
 
@@ -225,6 +226,12 @@ class TrainingFiles:
     source: Source
     target: Target
     output: Annotated[Path, Writes(), typer.Option("-o", "--output", help="Model directory to write.")]
+    more: Annotated[
+        tuple[Path, Path] | None,
+        typer.Option(
+            metavar=SIDES, help="Both sides of a further bitext, such as one of hiero adapt --export."
+        ),
+    ] = None
     dictionary: Annotated[tuple[Path, Path] | None, typer.Option(metavar=SIDES, help=DICTIONARY)] = None
     mono: Annotated[list[Path] | None, typer.Option(help=MONO)] = None
     lm: Annotated[
@@ -250,6 +257,7 @@ class TrainingFiles:
             self.alignment,
             self.lm or [],
             self.without or [],
+            [self.more] if self.more else [],
         )
 
 
@@ -286,6 +294,40 @@ class RerankerFiles:
 
 
 @dataclass(frozen=True, kw_only=True)
+class LearningFiles:
+    """The files that a model needs to learn from corrections, and how they were made."""
+
+    alignment_model: Annotated[
+        Path | None,
+        typer.Option(help="File from hiero align --save, for a model that learns from corrections."),
+    ] = None
+    counts: Annotated[
+        Path | None, typer.Option(help="Rule counts from hiero extract, for a model that learns, too.")
+    ] = None
+    joining: Annotated[AlignSettings, SettingOptions(AlignSettings, only=("heuristic",))]
+    extraction: Annotated[
+        ExtractSettings,
+        SettingOptions(ExtractSettings, without=("max_phrase", "phrase_lines", "hierarchical_lines")),
+    ]
+
+    def learning(self, span_limit: int) -> Learning | None:
+        """Returns what a model needs whose initial phrases are as long as its spans may be.
+
+        Raises BadParameter if one file is missing."""
+        if (self.alignment_model is None) != (self.counts is None):
+            raise typer.BadParameter("--alignment-model and --counts come together")
+        if self.alignment_model is None:
+            return None
+        extraction = self.extraction.model_dump(exclude={"phrase_lines", "hierarchical_lines"})
+        return Learning(
+            alignment=str(self.alignment_model),
+            words=str(self.counts),
+            heuristic=self.joining.heuristic,
+            extraction={**extraction, "max_phrase": span_limit},
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
 class AssemblyOptions:
     """The parts to assemble a model from, and its directory."""
 
@@ -307,6 +349,7 @@ class AssemblyOptions:
     seed: Annotated[int, typer.Option(min=0, help="Seed of the sample of the corpus.")] = AlignSettings().seed
     distortion: Annotated[Path | None, typer.Option(help="Distortion statistics, from hiero extract.")] = None
     settings: Annotated[DecodingSettings, SettingOptions(DecodingSettings, only=("span_limit",))]
+    learning: LearningFiles
     goal: Annotated[
         str | None,
         typer.Option(
@@ -336,6 +379,7 @@ class AssemblyOptions:
             settings=self.settings,
             text=text,
             distortion=DistortionStatistics.load(self.distortion) if self.distortion else None,
+            learning=self.learning.learning(self.settings.span_limit),
         )
 
 
