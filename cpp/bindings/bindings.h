@@ -34,6 +34,7 @@ void register_settings(nb::module_& m);
 void register_grammar(nb::module_& m);
 void register_extract(nb::module_& m);
 void register_extract_shards(nb::module_& m);
+void register_corrections(nb::module_& m);
 void register_align(nb::module_& m);
 void register_problems(nb::module_& m);
 void register_lm(nb::module_& m);

@@ -24,6 +24,7 @@ NB_MODULE(_core, m) {
   hiero::register_decode(m);
   hiero::register_extract(m);
   hiero::register_extract_shards(m);
+  hiero::register_corrections(m);
   hiero::register_align(m);
   hiero::register_problems(m);
   hiero::register_tune(m);

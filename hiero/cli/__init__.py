@@ -45,6 +45,7 @@ _COMMANDS = {
         "tokenize": ("text", "tokenize"),
         "detokenize": ("text", "detokenize"),
         "lattice": ("lattice", "make_lattices"),
+        "adapt": ("adapt", "adapt"),
         "parse": ("parse", "parse"),
     },
     "Tune and judge": {

@@ -33,6 +33,7 @@ GUIDES = (
     "features",
     "forests",
     "reranking",
+    "learning",
     "rule-tables",
     "language-models",
     "what-now",
@@ -50,6 +51,7 @@ COMMANDS = {
     "features": ["features", "decode", "tune"],
     "forests": ["forest show", "forest stats", "forest kbest"],
     "reranking": ["train-reranker"],
+    "learning": ["adapt"],
     "rule-tables": ["pack"],
     "language-models": ["lm"],
 }

@@ -15,6 +15,11 @@ void add_total(std::vector<std::uint64_t>& totals, WordId word, std::uint64_t co
   totals[index] += count;
 }
 
+std::uint64_t total_of(const std::vector<std::uint64_t>& totals, WordId word) {
+  const std::size_t index = total_index(word);
+  return index < totals.size() ? totals[index] : 0;
+}
+
 }  // namespace
 
 void Lexicon::add(const AlignedPair& pair) {
@@ -69,21 +74,25 @@ std::vector<Lexicon::Entry> Lexicon::entries() const {
 }
 
 std::uint64_t Lexicon::count(WordId source, WordId target) const {
-  return slots_[find(pair_key(source, target))].count;
+  return slots_[find(pair_key(source, target))].count + (base_ ? base_->count(source, target) : 0);
+}
+
+std::uint64_t Lexicon::source_total(WordId word) const {
+  return total_of(source_totals_, word) + (base_ ? base_->source_total(word) : 0);
+}
+
+std::uint64_t Lexicon::target_total(WordId word) const {
+  return total_of(target_totals_, word) + (base_ ? base_->target_total(word) : 0);
 }
 
 double Lexicon::target_given_source(WordId source, WordId target) const {
-  const std::uint64_t pair_count = count(source, target);
-  return pair_count == 0
-             ? 0
-             : static_cast<double>(pair_count) / static_cast<double>(source_totals_[total_index(source)]);
+  const std::uint64_t pairs = count(source, target);
+  return pairs == 0 ? 0 : static_cast<double>(pairs) / static_cast<double>(source_total(source));
 }
 
 double Lexicon::source_given_target(WordId source, WordId target) const {
-  const std::uint64_t pair_count = count(source, target);
-  return pair_count == 0
-             ? 0
-             : static_cast<double>(pair_count) / static_cast<double>(target_totals_[total_index(target)]);
+  const std::uint64_t pairs = count(source, target);
+  return pairs == 0 ? 0 : static_cast<double>(pairs) / static_cast<double>(target_total(target));
 }
 
 }  // namespace hiero

@@ -1,0 +1,94 @@
+"""Tests of journals: what is acknowledged stays, and what is damaged is found."""
+
+from __future__ import annotations
+
+import errno
+import os
+from pathlib import Path
+
+import pytest
+
+from hiero import FormatError
+from hiero.adapt.journal import Journal, read_records
+
+RECORDS = [{"a": 1}, {"b": [0.1, "ü\n"]}, {}]
+
+
+def written(path: Path) -> bytes:
+    with Journal(path) as journal:
+        assert journal.records == []
+        for record in RECORDS:
+            journal.append(record)
+    return path.read_bytes()
+
+
+def test_records_are_read_again(tmp_path: Path) -> None:
+    path = tmp_path / "folder" / "journal"
+    written(path)
+    assert read_records(path) == RECORDS
+    with Journal(path) as journal:
+        assert journal.records == RECORDS
+        journal.append({"c": 2})
+    assert read_records(path) == [*RECORDS, {"c": 2}]
+
+
+def test_a_part_of_a_record_is_cut_off(tmp_path: Path) -> None:
+    path = tmp_path / "journal"
+    content = written(path)
+    begin = len(content.rstrip(b"\n").rpartition(b"\n")[0]) + 1
+    for end in range(begin, len(content)):
+        path.write_bytes(content[:end])
+        assert read_records(path) == RECORDS[:-1]
+        with Journal(path) as journal:
+            assert journal.records == RECORDS[:-1]
+            journal.append({"c": 2})
+        assert read_records(path) == [*RECORDS[:-1], {"c": 2}]
+
+
+def test_every_damaged_byte_is_found(tmp_path: Path) -> None:
+    path = tmp_path / "journal"
+    content = written(path)
+    for place in range(len(content) - 1):
+        damaged = bytearray(content)
+        damaged[place] ^= 1
+        path.write_bytes(damaged)
+        number = content[:place].count(b"\n") + 1
+        with pytest.raises(FormatError, match=rf"journal:{number}: damaged record"):
+            Journal(path)
+        assert path.read_bytes() == damaged
+
+
+def test_one_process_at_a_time(tmp_path: Path) -> None:
+    path = tmp_path / "journal"
+    with Journal(path), pytest.raises(OSError, match="another process is using this context"):
+        Journal(path)
+    Journal(path).close()
+
+
+def test_what_cannot_be_written_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "journal"
+    written(path)
+    real = os.pwrite
+
+    def full(file: int, data: bytes, offset: int) -> int:
+        if len(data) <= 10:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return real(file, data[:-10], offset)
+
+    with Journal(path) as journal:
+        monkeypatch.setattr(os, "pwrite", full)
+        with pytest.raises(OSError, match=r"No space left.*journal"):
+            journal.append({"long": "x" * 50})
+        assert read_records(path) == RECORDS
+        monkeypatch.undo()
+        journal.append({"c": 2})
+    assert read_records(path) == [*RECORDS, {"c": 2}]
+
+
+def test_records_are_synced_before_append_returns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    sizes = []
+    monkeypatch.setattr(os, "fsync", lambda file: sizes.append(os.fstat(file).st_size))
+    with Journal(tmp_path / "journal") as journal:
+        sizes.clear()
+        journal.append({"a": 1})
+        assert sizes == [(tmp_path / "journal").stat().st_size]
