@@ -26,8 +26,10 @@ _UNMARKED = Markup()
 class Sentence:
     """A sentence to translate: raw ``text``, which the model tokenises, or ``tokens``.
 
-    ``rules`` are used only for this sentence, ``parse`` is its tree, and ``annotations`` are other data for
-    local features, by name. Features get a sentence with tokens, and a parse of the same tokens.
+    ``rules`` are used only for this sentence. Rules that are ``hidden`` are not used: all those with the
+    label and the sides of one of these, whose features do not matter. ``parse`` is the sentence's tree, and
+    ``annotations`` are other data for local features, by name. Features get a sentence with tokens, and a
+    parse of the same tokens.
 
     What is said of the translation holds for all derivations that the search makes, or there is none:
     ``prefix`` is how it begins, ``references`` are what it may be in all, and phrases that are ``required``
@@ -57,6 +59,7 @@ class Sentence:
     forbidden: Sequence[str | Sequence[str]] = ()
     markup: Markup = _UNMARKED
     lattice: Lattice | None = None
+    hidden: Sequence[Rule] = ()
 
     def __post_init__(self) -> None:
         if self.text is not None and not isinstance(self.text, str):
@@ -71,8 +74,9 @@ class Sentence:
             token = next(token for token in tokens if split(token) != [token])
             raise FormatError(f"tokens: {token!r} is empty or contains white space")
         object.__setattr__(self, "tokens", tokens)
-        rules = checked_tuple("rules", self.rules, Rule, "hiero.Rule, such as hiero.Rule(text)")
-        object.__setattr__(self, "rules", rules)
+        for name in ("rules", "hidden"):
+            rules = checked_tuple(name, getattr(self, name), Rule, "hiero.Rule, such as hiero.Rule(text)")
+            object.__setattr__(self, name, rules)
         if self.parse is not None and not isinstance(self.parse, Tree):
             message = "parse: expected a hiero.Tree, as hiero.Tree.read(text) returns one"
             raise TypeError(f"{message}, not {describe(self.parse)}")
@@ -209,10 +213,10 @@ class Sentence:
     def from_json(cls, line: str) -> Sentence:
         """Reads a sentence from a JSON object.
 
-        It has ``text`` or ``tokens``, and optionally ``id``, ``rules`` as in rule tables, ``parse`` in Penn
-        brackets, ``annotations``, ``prefix``, ``references``, ``required``, ``forbidden``, ``markup``, an
-        object with the fields of ``Markup``, and in place of text and tokens ``lattice``, one with those of
-        ``Lattice``. Raises FormatError.
+        It has ``text`` or ``tokens``, and optionally ``id``, ``rules`` and ``hidden`` as in rule tables,
+        ``parse`` in Penn brackets, ``annotations``, ``prefix``, ``references``, ``required``, ``forbidden``,
+        ``markup``, an object with the fields of ``Markup``, and in place of text and tokens ``lattice``, one
+        with those of ``Lattice``. Raises FormatError.
         """
         try:
             record = _Record.model_validate_json(line)
@@ -233,6 +237,7 @@ class Sentence:
             record.forbidden,
             record.markup.markup(),
             None if record.lattice is None else record.lattice.lattice(),
+            [Rule(rule) for rule in record.hidden],
         )
 
     @staticmethod
@@ -250,8 +255,9 @@ class Sentence:
             record = {"lattice": self.lattice.to_json()}
         if self.id is not None:
             record["id"] = self.id
-        if self.rules:
-            record["rules"] = [str(rule) for rule in self.rules]
+        for name in ("rules", "hidden"):
+            if rules := getattr(self, name):
+                record[name] = [str(rule) for rule in rules]
         if self.parse is not None:
             record["parse"] = self.parse.brackets()
         if self.annotations:
@@ -286,6 +292,7 @@ class _Record(_NamedRecord):
     forbidden: list[str | list[str]] = []
     markup: MarkupRecord = MarkupRecord()
     lattice: LatticeRecord | None = None
+    hidden: list[str] = []
 
 
 def features_of_other_sentences(weights: Iterable[str], model_features: Iterable[str]) -> set[str]:

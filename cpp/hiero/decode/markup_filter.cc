@@ -30,29 +30,12 @@ void MarkupFilter::run(const Sentence& sentence, Matches& matches) {
   matches_ = &matches;
   keeping_.assign(matches.target_sets.size(), {});
   subsets_.clear();
-  std::uint32_t kept = 0;
-  for (CellId id = 0; id < matches.cells.size(); ++id) {
+  keep_applications(matches, useless_, [this](Application& application) {
     poll_interrupts();
-    Cell& cell = matches.cells[id];
-    const std::uint32_t first = kept;
-    for (std::uint32_t a = cell.first; a < cell.last; ++a) {
-      Application application = matches.applications[a];
-      const bool is_whole = std::ranges::none_of(matches.tails(application), [&](CellId tail) {
-        return matches.cells[tail].first == matches.cells[tail].last;
-      });
-      if (!is_whole) continue;
-      find_agreeing(application);
-      if (slots_.empty()) continue;
-      use_agreeing(application);
-      matches.applications[kept++] = application;
-    }
-    cell.first = first;
-    cell.last = kept;
-  }
-  matches.applications.resize(kept);
-  const CellId goal = matches.goal;
-  if (goal != kNoCell && matches.cells[goal].first == matches.cells[goal].last) matches.goal = kNoCell;
-  useless_.drop(matches);
+    find_agreeing(application);
+    if (!slots_.empty()) use_agreeing(application);
+    return !slots_.empty();
+  });
 }
 
 // Finds the targets of an application that agree with the markup.

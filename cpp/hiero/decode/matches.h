@@ -113,4 +113,25 @@ class UselessCells {
   std::vector<CellId> tail_cells_;
 };
 
+// Drops the applications for which `keep` returns false, which may change the others, those without a
+// derivation of an antecedent, and then useless cells.
+template <class Keep>
+void keep_applications(Matches& matches, UselessCells& useless, const Keep& keep) {
+  const auto is_empty = [&](CellId cell) { return matches.cells[cell].first == matches.cells[cell].last; };
+  std::uint32_t kept = 0;
+  for (Cell& cell : matches.cells) {
+    const std::uint32_t first = kept;
+    for (std::uint32_t a = cell.first; a < cell.last; ++a) {
+      Application application = matches.applications[a];
+      if (std::ranges::none_of(matches.tails(application), is_empty) && keep(application))
+        matches.applications[kept++] = application;
+    }
+    cell.first = first;
+    cell.last = kept;
+  }
+  matches.applications.resize(kept);
+  if (matches.goal != kNoCell && is_empty(matches.goal)) matches.goal = kNoCell;
+  useless.drop(matches);
+}
+
 }  // namespace hiero

@@ -46,12 +46,16 @@ Sentence::Sentence(const TranslationModel& model, SentenceInput input, const Dec
     : model_(model),
       tokens_(std::move(input.tokens)),
       annotations_(std::move(input.annotations)),
+      hidden_(model, input.hidden),
       markup_(std::move(input.markup)),
       lattice_(std::move(input.lattice)),
       length_(size()) {
   check_markup(markup_, size());
   check_lattice(lattice_, size());
   if (lattice_.any()) number_nodes(input.weights);
+  std::erase_if(input.rules, [&](const Rule& rule) {
+    return std::ranges::any_of(input.hidden, [&](const Rule& hidden) { return same_sides(rule, hidden); });
+  });
   std::ranges::move(pass_through_rules(input.rules, options), std::back_inserter(input.rules));
   if (options.unknown_words != UnknownWords::kCopy) {
     for (const std::uint32_t position : unknown_) std::erase(markup_.kept, without_marks(tokens_[position]));
@@ -76,7 +80,8 @@ std::vector<Rule> Sentence::pass_through_rules(const std::vector<Rule>& rules,
   std::unordered_set<std::string_view> passed;
   for (std::uint32_t i = 0; i < size(); ++i) {
     const std::string& word = tokens_[i];
-    const bool is_unknown = !translated.contains(word) && !model_.translates(word);
+    const bool is_unknown =
+        !translated.contains(word) && (!model_.translates(word) || hidden_.hides_all(word));
     if (is_unknown) unknown_.push_back(i);
     const bool is_kept =
         !markup_.kept.empty() && std::ranges::find(markup_.kept, without_marks(word)) != markup_.kept.end();
