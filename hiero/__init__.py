@@ -15,6 +15,7 @@ try:
         ApplicationBatch,
         Applications,
         Chart,
+        Deadline,
         DecodeStats,
         Derivation,
         Error,
@@ -47,12 +48,12 @@ from hiero.features.trees import Tree
 from hiero.generators.protocol import RuleGenerator
 
 if TYPE_CHECKING:
-    from hiero import evaluate, experiments, features, forest, generators, pages, train, tune
+    from hiero import adapt, evaluate, experiments, features, forest, generators, pages, train, tune
 
 __version__ = "0.1.0"
 
 # Subpackages that are slow to import. They are imported when they are first used.
-_LAZY = ("evaluate", "experiments", "features", "forest", "generators", "pages", "train", "tune")
+_LAZY = ("adapt", "evaluate", "experiments", "features", "forest", "generators", "pages", "train", "tune")
 
 __all__ = [
     "ApplicationBatch",
@@ -60,6 +61,7 @@ __all__ = [
     "Arc",
     "Chart",
     "Cluster",
+    "Deadline",
     "DecodeStats",
     "Decoder",
     "DecodingSettings",
@@ -84,6 +86,7 @@ __all__ = [
     "Tree",
     "Wall",
     "__version__",
+    "adapt",
     "evaluate",
     "experiments",
     "features",

@@ -1962,6 +1962,12 @@ class Translation:
         """
 
     @property
+    def was_late(self) -> bool:
+        """
+        Whether the deadline ended the search, which then is not what it is without one.
+        """
+
+    @property
     def stats(self) -> DecodeStats:
         """Cost of decoding."""
 
@@ -2189,6 +2195,31 @@ class TranslationModel:
     def owners(self) -> list[str]:
         """Owner name of each table."""
 
+class Deadline:
+    """
+    Moment after which a search ends with what it has.
+
+    Any thread may bring it forward to now.
+    """
+
+    def __init__(self, seconds: float = float("inf")) -> None:
+        """
+        Makes a deadline.
+
+        Args:
+            seconds: Seconds from now; infinity: until expire() is called.
+
+        Raises:
+            ValueError: The number is negative or not a number.
+        """
+
+    @property
+    def passed(self) -> bool:
+        """Whether the moment has come."""
+
+    def expire(self) -> None:
+        """Brings the deadline forward to now."""
+
 class Decoder:
     """
     Decoder of tokens, with a model, weights and options; immutable. See hiero.Decoder, which
@@ -2228,6 +2259,8 @@ class Decoder:
         constraint: TargetConstraint,
         markup: SourceMarkup,
         lattice: SourceLattice,
+        hidden: Sequence[Rule],
+        deadline: Deadline | None,
         keep: str,
     ) -> Translation:
         """
@@ -2241,6 +2274,8 @@ class Decoder:
             constraint: Constraint on the words of the translation.
             markup: Marks of words of the sentence.
             lattice: Nodes of the tokens, if they are the arcs of a lattice.
+            hidden: Rules whose label and sides no rule of the translation has.
+            deadline: Moment at which the search ends with what it has; None: no such moment.
             keep: "none", "forest", "chart" or "splits": the part of the search space that the translation
                 holds besides its best derivation.
 
@@ -2351,6 +2386,17 @@ class RuleCounts:
     @property
     def statistics(self) -> ExtractStatistics:
         """Statistics of the extraction."""
+
+    def save_words(self, path: str) -> None:
+        """
+        Writes a file of the same word translation counts without any rules.
+
+        Args:
+            path: The file, written in full or not at all.
+
+        Raises:
+            OSError: The file cannot be written.
+        """
 
     def visit(
         self, visit: Callable[[list[str], list[str], list[tuple[int, int]], float, int], object]
@@ -2592,6 +2638,122 @@ def merge_scored(shards: Sequence[str], output: str) -> ScoreStatistics:
         FormatError: A file is damaged, they do not belong together, one is missing, or no rule is left.
         OSError: A file cannot be read or written.
     """
+
+class CountedRule:
+    """Rule of corrected translations, with its counts."""
+
+    @property
+    def source(self) -> list[str]:
+        """Source side as in rule text."""
+
+    @property
+    def target(self) -> list[str]:
+        """Target side as in rule text."""
+
+    @property
+    def links(self) -> list[tuple[int, int]]:
+        """Most frequent word alignment: (source, target) token positions."""
+
+    @property
+    def count(self) -> float:
+        """Sum of the rule's shares of initial phrase pairs."""
+
+    @property
+    def occurrences(self) -> int:
+        """Number of occurrences of the rule in corrections."""
+
+    @property
+    def source_count(self) -> float:
+        """
+        Sum of the counts of all rules of corrections with the same source side.
+        """
+
+    @property
+    def target_count(self) -> float:
+        """
+        Sum of the counts of all rules of corrections with the same target side.
+        """
+
+    @property
+    def trained_count(self) -> float:
+        """
+        Count of the rule in the training; 0 if the table of the training does not have it.
+        """
+
+    @property
+    def trained_occurrences(self) -> int:
+        """
+        Number of occurrences of the rule in the training: 0, 1, or 2 for more.
+        """
+
+    @property
+    def trained_target_count(self) -> float:
+        """
+        Sum of the counts in the training of all rules with the same target side; 0 if the table of
+        the training does not have the rule.
+        """
+
+    @property
+    def trained_source_count(self) -> float:
+        """
+        Sum of the counts in the training of all rules with the same source side.
+        """
+
+    @property
+    def lex_fe(self) -> float:
+        """
+        Natural log of the lexical weight of the source side given the target side.
+        """
+
+    @property
+    def lex_ef(self) -> float:
+        """
+        Natural log of the lexical weight of the target side given the source side.
+        """
+
+class CorrectedRules:
+    """
+    Rules of corrected translations, counted as corrections come.
+
+    Lexical weights are by the words of a training and of the corrections. Not for several threads at once.
+    """
+
+    def __init__(self, words: RuleCounts, table: RuleTable, options: ExtractOptions) -> None:
+        """
+        Makes a table without rules.
+
+        Args:
+            words: Word translation counts of a training; the rules of the file are not read.
+            table: Rule table of the training.
+            options: How rules are extracted.
+
+        Raises:
+            ValueError: An option is out of range.
+        """
+
+    def add(self, source: Sequence[str], target: Sequence[str], links: Sequence[tuple[int, int]]) -> None:
+        """
+        Extracts and counts the rules of a pair.
+
+        Args:
+            source: Source tokens.
+            target: Target tokens.
+            links: Word alignment: (source, target) positions.
+
+        Raises:
+            IndexError: A link points beyond a sentence.
+        """
+
+    def rules_for(self, sentence: Sequence[str]) -> list[CountedRule]:
+        """
+        Returns the rules whose source words are all in a sentence.
+
+        Args:
+            sentence: Source tokens.
+        """
+
+    def __len__(self) -> int:
+        """Returns the number of different rules."""
 
 ALIGN_BYTES_PER_WORD: int = 24
 

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <limits>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -82,9 +83,10 @@ Translation translate_tokens(const Decoder& decoder, std::vector<std::string> to
                              const std::vector<Rule>& rules, const SentenceWeights& rule_weights,
                              const nb::object& sentence, const TargetConstraint& constraint,
                              const SourceMarkup& markup, const SourceLattice& lattice,
+                             const std::vector<Rule>& hidden, const std::shared_ptr<Deadline>& deadline,
                              const std::string& keep) {
-  SentenceInput input{std::move(tokens), rules,  rule_weights, annotations_of(sentence),
-                      constraint,        markup, lattice};
+  SentenceInput input{std::move(tokens), rules,    rule_weights, annotations_of(sentence), constraint, markup,
+                      lattice,           deadline, hidden};
   const nb::gil_scoped_release release;
   return decoder.translate(std::move(input), value_named<Keep>(keep, "keep"));
 }
@@ -149,6 +151,28 @@ Raises:
       .def_prop_ro("owners", &table_owners, "Owner name of each table.");
 }
 
+void register_deadline(nb::module_& m) {
+  define<Deadline>(m, "Deadline", R"(Moment after which a search ends with what it has.
+
+Any thread may bring it forward to now.)")
+      .def(
+          "__init__",
+          [](Deadline* self, double seconds) {
+            if (!(seconds >= 0)) throw std::invalid_argument("seconds: expected 0 or more");
+            new (self) Deadline(seconds);
+          },
+          nb::arg("seconds") = std::numeric_limits<double>::infinity(),
+          R"(Makes a deadline.
+
+Args:
+    seconds: Seconds from now; infinity: until expire() is called.
+
+Raises:
+    ValueError: The number is negative or not a number.)")
+      .def_prop_ro("passed", &Deadline::passed, "Whether the moment has come.")
+      .def("expire", &Deadline::expire, "Brings the deadline forward to now.");
+}
+
 void register_decoder(nb::module_& m) {
   define<Decoder>(
       m, "Decoder",
@@ -174,7 +198,7 @@ Raises:
     ValueError: There is not one weight per feature, or one is not finite.)")
       .def("translate", &translate_tokens, nb::arg("tokens"), nb::arg("rules"), nb::arg("rule_weights"),
            nb::arg("sentence").none(), nb::arg("constraint"), nb::arg("markup"), nb::arg("lattice"),
-           nb::arg("keep"),
+           nb::arg("hidden"), nb::arg("deadline").none(), nb::arg("keep"),
            R"(Returns the translation of a sentence.
 
 Args:
@@ -185,6 +209,8 @@ Args:
     constraint: Constraint on the words of the translation.
     markup: Marks of words of the sentence.
     lattice: Nodes of the tokens, if they are the arcs of a lattice.
+    hidden: Rules whose label and sides no rule of the translation has.
+    deadline: Moment at which the search ends with what it has; None: no such moment.
     keep: "none", "forest", "chart" or "splits": the part of the search space that the translation
         holds besides its best derivation.
 
@@ -301,6 +327,7 @@ void register_decode(nb::module_& m) {
   register_markup(m);
   register_lattice(m);
   register_model(m);
+  register_deadline(m);
   register_decoder(m);
 }
 

@@ -160,6 +160,8 @@ Raises:
       .def_ro("gap", &Translation::gap,
               "Bound on how much higher the score of the best derivation can be (natural log): 0 if the\n"
               "translation is optimal, infinity if nothing is known.")
+      .def_ro("was_late", &Translation::was_late,
+              "Whether the deadline ended the search, which then is not what it is without one.")
       .def_ro("stats", &Translation::stats, "Cost of decoding.")
       .def("kbest", &translation_kbest, nb::arg("k"), nb::arg("unique") = false,
            R"(Returns the k best derivations, best first (with keep="forest").

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hiero import _core
-from hiero._core import SourceLattice, Translation
+from hiero._core import Deadline, SourceLattice, Translation
 from hiero.base.arguments import describe
 from hiero.base.parallel import portable, spread_map
 from hiero.decode.model import Model
@@ -108,6 +108,7 @@ class Decoder:
         weights: Weights | None = None,
         prefix: str | Sequence[str] | None = None,
         references: Sequence[str | Sequence[str]] | None = None,
+        deadline: Deadline | None = None,
     ) -> Translation:
         """Translates one sentence. A string is raw text, a list is tokens.
 
@@ -126,6 +127,8 @@ class Decoder:
           ``Sentence``. The best derivation of a reference is found whatever the pop limit. If there is none,
           ``has_parse`` is False, and ``.uncovered_source`` and ``.uncovered_target`` say which words no rule
           accounts for.
+        - ``deadline``: a moment at which the search ends with what it has, which is a translation all the
+          same; ``was_late`` says so. Words are matched with rules before that, and features computed.
 
         Raises FormatError for rules that do not fit the model: for labels that it does not have, the goal on
         a right-hand side, unary rules that form a cycle, and features that are neither in the model nor in
@@ -151,7 +154,16 @@ class Decoder:
         markup = sentence.source_markup(text.source, text.target)
         lattice = _STRING if sentence.lattice is None else sentence.lattice.to_core()
         result = core.translate(
-            sentence.tokens, rules, list(extra_weights.items()), sentence, constraint, markup, lattice, keep
+            sentence.tokens,
+            rules,
+            list(extra_weights.items()),
+            sentence,
+            constraint,
+            markup,
+            lattice,
+            list(sentence.hidden),
+            deadline,
+            keep,
         )
         if source.is_raw:
             result.text = text.target.text(result.tokens, sentence.given_places(result, text.target))

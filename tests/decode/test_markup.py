@@ -79,6 +79,8 @@ def check(rng: random.Random, case: Case, kinds: str) -> tuple[int, int]:
         sentence.constraint(side),
         markup.to_core(side, kept, len(sentence.tokens)),
         SourceLattice([], []),
+        [],
+        None,
         "forest",
     )
     assert result.has_parse == bool(expected)

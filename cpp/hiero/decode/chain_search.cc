@@ -112,7 +112,10 @@ void ChainSearch::join(std::uint32_t joined, const Chain& prefix, const Group& g
     const double after = next.ends.is_empty ? prefix.after : next.after;
     if (!(others + next.score + after > floor_)) return;
     if (++hypotheses_ > limit_) return;
-    if (hypotheses_ % kPollChains == 0) poll_interrupts();
+    if (hypotheses_ % kPollChains == 0) {
+      poll_interrupts();
+      if (context_.is_late()) limit_ = 0;
+    }
     Chain longer = append(prefix, next, junction);
     if (run) {
       const double run_after = relaxation_.potential(run->end);

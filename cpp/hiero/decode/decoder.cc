@@ -182,6 +182,7 @@ Translation Decoder::translate(SentenceInput input, Keep keep) const {
   const TargetConstraint constraint = input.constraint;
   std::optional<SentenceInput> again;
   if (can_be_forced(input)) again = input;
+  const std::shared_ptr<const Deadline> deadline = input.deadline;
   DecoderOptions options = options_;
   if (!constraint.references.empty()) options.pop_limit = 0;  // a cell has one string, and so one item
   const Sentence sentence(*model_, std::move(input), options);
@@ -190,12 +191,13 @@ Translation Decoder::translate(SentenceInput input, Keep keep) const {
   w->arena.reset();
   const auto match = [&] {
     w->matcher.run(sentence, options.span_limit, w->matches);
+    if (sentence.hidden().any()) sentence.hidden().drop(w->matches);
     if (sentence.markup().any()) w->filter.run(sentence, w->matches);
   };
   match();
   Translation out;
   out.unknown = uncovered(sentence, w->matches);
-  const SentenceContext context{*model_, sentence, *weights, options, w->matches, w->arena};
+  const SentenceContext context{*model_, sentence, *weights, options, w->matches, w->arena, deadline.get()};
   if (constraint.any()) out.uncovered = w->constrainer.run(sentence, TargetAutomaton(constraint), w->matches);
   if (again && w->matches.goal == kNoCell) {
     match();
@@ -224,9 +226,10 @@ Translation Decoder::translate(SentenceInput input, Keep keep) const {
   if (sentence.lattice().any()) keep_on_path(*out.best, out.unknown);
   if (keep == Keep::kChart || keep == Keep::kSplits)
     out.chart = std::make_shared<Chart>(builder.chart(model_, weights));
+  out.was_late = space.was_late;
   if (space.is_complete) {
     out.gap = 0;
-  } else if (options.exact > 0 && !space.goals.empty()) {
+  } else if (options.exact > 0 && !space.goals.empty() && !space.was_late) {
     ExactSearch exact(search_context, space.goals[0].score);
     exact.run(options.exact);
     out.gap = exact.gap();

@@ -163,7 +163,10 @@ void ExactSearch::join(std::uint32_t joined, const Piece& prefix) {
     if (!(prefix.optimistic() + node.piece.optimistic() + behind_[joined] > floor_)) return;
     if (left_ == 0) stopped_ = true;
     if (stopped_) return;
-    if (--left_ % kPollHypotheses == 0) poll_interrupts();
+    if (--left_ % kPollHypotheses == 0) {
+      poll_interrupts();
+      stopped_ = context_.is_late();
+    }
     Piece longer = sketch(prefix, node.piece, joined);
     if (!(bound_whole(longer, joined + 1) > floor_)) continue;
     score_joined(longer, prefix, node.piece, joined);

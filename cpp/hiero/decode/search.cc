@@ -8,6 +8,7 @@ namespace hiero {
 namespace {
 
 constexpr std::uint64_t kPollEvery = 4096;  // hypotheses of a cell between two polls for interrupts
+constexpr std::uint64_t kLookEvery = 256;   // and between two looks at the deadline
 
 // Returns how far into its span the first nonterminal of an application reaches; 0 if there is none, and for
 // unary rules, whose split point is that of the derivation below them.
@@ -50,9 +51,13 @@ void Search::search_cell(const SearchContext& context, CellId id) {
 
   const std::uint64_t limit = budget_.limit(id);
   std::uint64_t complete = 0;
+  if (context.is_late()) space_.was_late = true;
   while (!queue_.empty() && complete < limit && !(queue_.best_score() < items_.threshold())) {
+    if (complete > 0 && space_.was_late)
+      break;  // each cell has an item, so that the sentence has a derivation
     PartialHypothesis* partial = open(context, queue_.pop());
     if (complete % kPollEvery == kPollEvery - 1) poll_interrupts();
+    if (complete % kLookEvery == kLookEvery - 1 && context.is_late()) space_.was_late = true;
     if (!expand(context, partial)) continue;
     items_.add(context, *partial);
     hypotheses_.release(partial);

@@ -50,6 +50,7 @@ struct SearchSpace {
   std::uint64_t hypotheses = 0;                    // complete hypotheses made, without those of `completed`
   std::uint64_t lm_queries = 0;
   bool is_complete = true;  // every cell was searched to the end, and nothing was pruned
+  bool was_late = false;    // the deadline passed meanwhile
 
   // The tails of an edge in source order; `arity` is that of its application.
   std::span<const ItemId> tails(const SearchEdge& edge, std::uint32_t arity) const {
@@ -67,6 +68,7 @@ struct SearchSpace {
     hypotheses = 0;
     lm_queries = 0;
     is_complete = true;
+    was_late = false;
   }
 };
 

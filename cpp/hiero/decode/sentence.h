@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "hiero/base/deadline.h"
+#include "hiero/decode/hidden_rules.h"
 #include "hiero/decode/local_features.h"
 #include "hiero/decode/options.h"
 #include "hiero/decode/source_lattice.h"
@@ -28,6 +30,8 @@ struct SentenceInput {
   TargetConstraint constraint{};
   SourceMarkup markup{};
   SourceLattice lattice{};
+  std::shared_ptr<const Deadline> deadline{};  // of the search; null: none
+  std::vector<Rule> hidden{};  // rules that it is translated without: those of these labels and sides
   std::vector<Rule> forced{};  // these too, whose words count as unknown all the same (forced_prefix.h)
 };
 
@@ -52,6 +56,7 @@ class Sentence {
   // Positions of words that no rule of this word alone translates.
   const std::vector<std::uint32_t>& unknown() const { return unknown_; }
 
+  const HiddenRules& hidden() const { return hidden_; }
   const SourceMarkup& markup() const { return markup_; }
   // The only spans that a rule may translate, if it was made for marked phrases, or else null.
   const std::vector<SourceSpan>* places(std::size_t table, RuleId rule) const;
@@ -80,6 +85,7 @@ class Sentence {
   const TranslationModel& model_;
   std::vector<std::string> tokens_;
   std::shared_ptr<const Annotations> annotations_;
+  HiddenRules hidden_;
   std::vector<std::uint32_t> unknown_;
   SourceMarkup markup_;
   SourceLattice lattice_;

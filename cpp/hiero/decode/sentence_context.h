@@ -3,6 +3,7 @@
 #pragma once
 
 #include "hiero/base/arena.h"
+#include "hiero/base/deadline.h"
 #include "hiero/decode/matches.h"
 #include "hiero/decode/options.h"
 #include "hiero/decode/sentence.h"
@@ -18,6 +19,9 @@ struct SentenceContext {
   const DecoderOptions& options;
   Matches& matches;  // final, except for Application::row
   Arena& arena;
+  const Deadline* deadline = nullptr;  // of the search, or null
+
+  bool is_late() const { return deadline && deadline->passed(); }
 };
 
 }  // namespace hiero

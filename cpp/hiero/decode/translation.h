@@ -39,6 +39,7 @@ struct Translation {
   std::optional<std::string> text;  // detokenised; none: the tokens with blanks between them
   double temperature = 1;           // of the distribution that confidence() is computed with
   DecodeStats stats;
+  bool was_late = false;  // the deadline ended the search
   // How much higher the score of the best derivation can be, natural log; infinity if nothing is known.
   double gap = std::numeric_limits<double>::infinity();
 
