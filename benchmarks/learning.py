@@ -10,6 +10,10 @@ default step was chosen on the beginning of a test set, the rest is judged by it
 corrections are timed one by one. SCRATCH keeps what is made, and the benchmark goes on where it was
 interrupted.
 
+    python benchmarks/learning.py ../shared/data SCRATCH --steps
+
+tries steps of the weights on the lines that the default was chosen on.
+
     python benchmarks/learning.py ../shared/data SCRATCH --kills
 
 kills the learning of both on de-en 50 times at random, and checks that nothing acknowledged is lost, and that
@@ -29,7 +33,7 @@ from pathlib import Path
 from machine import argument_parser, command, machine, run
 
 import hiero
-from hiero.adapt import Session
+from hiero.adapt import AdaptSettings, Session, adapted_decoder
 from hiero.adapt.session import context_path, read_corrections
 from hiero.base.lines import read_lines
 from hiero.evaluate import Bleu, Runs, approximate_randomization
@@ -184,10 +188,29 @@ def kill(model: Path, data: Path, scratch: Path, kills: int) -> None:
         print(f"{done} kills: nothing lost; the same weights and rules as without kills: {same}")
 
 
+def steps(task: Task, model: Path, data: Path) -> None:
+    """Prints BLEU of weights alone on the lines that the default step was chosen on, by the sum of the
+    absolute weights while a step is taken, and by the largest step as a share of it."""
+    source, references = task.files(data, task.test)
+    pairs = zip(lines_of(source)[: task.seen], lines_of(references[0]), strict=False)
+    tokens = [(text.split(), reference.split()) for text, reference in pairs]
+    tokens = [pair for pair in tokens if all(pair)]
+    metric = Bleu([[" ".join(reference)] for _, reference in tokens])
+    usual = adapted_decoder._SCALE
+    for scale, share in itertools.product((5.0, 15.0, 45.0), (2e-5, 6e-5, 2e-4)):
+        adapted_decoder._SCALE = scale
+        session = Session(hiero.Model.load(model), AdaptSettings(rules=False, c=scale * share))
+        lines = [session.correct(text, reference).translation for text, reference in tokens]
+        bleu = Runs.of(metric, metric.statistics(lines)[None]).mean
+        print(f"{task.name} {scale:g} {share:g}: {bleu:.2f}", flush=True)
+    adapted_decoder._SCALE = usual
+
+
 def main() -> None:
     """Runs the benchmark."""
     parser = argument_parser(__doc__, "data", "scratch")
     parser.add_argument("--quick", action="store_true", help="200 lines of each test set")
+    parser.add_argument("--steps", action="store_true", help="try steps of the weights")
     parser.add_argument("--kills", action="store_true", help="kill the learning of de-en at random")
     arguments = parser.parse_args()
     scratch = arguments.scratch
@@ -199,6 +222,10 @@ def main() -> None:
     lines = 200 if arguments.quick else None
     for task in TASKS:
         model = prepare(task, arguments.data, scratch)
+        if arguments.steps:
+            if task.seen:
+                steps(task, model, arguments.data)
+            continue
         translations = {way: learn(task, model, arguments.data, scratch, way, lines) for way in WAYS}
         judge(task, arguments.data, translations)
         speed(task, model, arguments.data, 500)

@@ -12,7 +12,7 @@ import numpy as np
 from hiero._core import Error, Translation
 from hiero.adapt.rules import CORRECTED, RuleMemory
 from hiero.adapt.settings import AdaptSettings
-from hiero.decode.decoder import Decoder, Keep, Source
+from hiero.decode.decoder import Decoder, Source
 from hiero.features.sentence import Sentence
 from hiero.forest.losses import BleuDocument
 from hiero.text import TextSide
@@ -108,8 +108,10 @@ class AdaptedDecoder:
         """The number of different rules of corrections."""
         return 0 if self._memory is None else len(self._memory)
 
-    def translate(self, source: Source, keep: Keep, weights: Mapping[str, float]) -> Translation:
-        """Translates as ``Decoder.translate`` does."""
+    def resolve(
+        self, source: Source, weights: Mapping[str, float]
+    ) -> tuple[Decoder, Sentence, dict[str, float]]:
+        """Returns the decoder, the sentence with its rules of corrections, and the weights for this call."""
         sentence = Sentence.from_source(source)
         tokens = sentence.with_tokens(self._decoder.model.text.source).tokens
         with self._lock:
@@ -117,16 +119,15 @@ class AdaptedDecoder:
             rules = [] if self._memory is None else self._memory.rules_for(tokens)
         if rules:
             sentence = Sentence.from_source(sentence, rules=[*sentence.rules, *rules])
-            weights = {**own_weights, **weights}
-        else:
-            weights = {name: weight for name, weight in weights.items() if name not in own_weights}
-        return decoder.translate(sentence, keep=keep, weights=weights)
+            return decoder, sentence, {**own_weights, **weights}
+        return decoder, sentence, {name: one for name, one in weights.items() if name not in own_weights}
 
     def update(self, number: int, source: Text, target: Text) -> Correction:
         """Computes what a correction changes, without changing it."""
         text = self._decoder.model.text
         tokens, reference = tokens_of(source, text.source), tokens_of(target, text.target)
-        result = self.translate(source, "forest", {})
+        decoder, sentence, own_weights = self.resolve(source, {})
+        result = decoder.translate(sentence, keep="forest", weights=own_weights)
         weights, document = self._moved_weights(result, reference)
         links: Links = []
         if self._memory is not None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
-from hiero._core import FormatError, Translation
+from hiero._core import Deadline, FormatError, Translation
 from hiero.adapt.adapted_decoder import AdaptedDecoder, Correction, Text, tokens_of
 from hiero.adapt.journal import Journal, Record, read_records
 from hiero.adapt.settings import AdaptSettings
@@ -19,6 +19,7 @@ from hiero.base.files import write_atomically
 from hiero.base.ownership import MANIFEST
 from hiero.decode.decoder import Decoder, Keep, Source
 from hiero.decode.model import Model, PathLike
+from hiero.features.sentence import Sentence
 
 _FORMAT = 1
 _NAME = re.compile(r"[\w-][\w.-]{0,63}")
@@ -142,11 +143,24 @@ class Session:
         """The number of different rules of the corrections."""
         return self._adapted.rule_count
 
+    def resolve(
+        self, source: Source, weights: Mapping[str, float] | None = None
+    ) -> tuple[Decoder, Sentence, dict[str, float]]:
+        """Returns the decoder with the learned weights, the sentence with its learned rules, and the weights
+        for ``Decoder.translate``, over which ``weights`` are merged."""
+        return self._adapted.resolve(source, weights or {})
+
     def translate(
-        self, source: Source, *, keep: Keep = "none", weights: Mapping[str, float] | None = None
+        self,
+        source: Source,
+        *,
+        keep: Keep = "none",
+        weights: Mapping[str, float] | None = None,
+        deadline: Deadline | None = None,
     ) -> Translation:
         """Translates one sentence by what was learned; see ``Decoder.translate``."""
-        return self._adapted.translate(source, keep, weights or {})
+        decoder, sentence, merged = self.resolve(source, weights)
+        return decoder.translate(sentence, keep=keep, weights=merged, deadline=deadline)
 
     def correct(self, source: Text, target: Text) -> Correction:
         """Learns from a correct translation of a sentence, and returns what was learned.
