@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
 from typing import Annotated, Any
@@ -13,7 +14,7 @@ import typer
 from hiero import FormatError
 from hiero.adapt import AdaptSettings, Correction, Session
 from hiero.adapt.session import read_corrections, write_bitext
-from hiero.base.lines import count_lines, read_lines
+from hiero.base.lines import read_lines
 from hiero.base.text import split
 from hiero.cli.base.files import Output, Writes, on_interrupt, writing
 from hiero.cli.base.option_groups import OptionValues
@@ -31,15 +32,37 @@ _DEFAULTS = {
 }
 
 
+@dataclass(frozen=True, kw_only=True)
+class Document:
+    """The options of a text with its correct translations."""
+
+    source: Annotated[Path | None, typer.Option("-i", "--source", help="Text to translate.")] = None
+    references: Annotated[
+        Path | None, typer.Option("-r", "--references", help="Its correct translations, line by line.")
+    ] = None
+    tokens: Tokens = False
+
+    def pairs(self) -> list[_Pair] | None:
+        """Returns the lines of both files, or None without files.
+
+        Raises BadParameter if one of them is missing, FormatError for different numbers of lines."""
+        if (self.source is None) != (self.references is None):
+            raise typer.BadParameter("--source and --references come together")
+        if self.source is None or self.references is None:
+            return None
+        pairs: list[_Pair] = []
+        for text, reference in zip_longest(read_lines(self.source), read_lines(self.references)):
+            if text is None or reference is None:
+                raise FormatError(f"{self.source} and {self.references} have different numbers of lines")
+            pairs.append((split(text), split(reference)) if self.tokens else (text, reference))
+        return pairs
+
+
 def adapt(
     *,
     model: ModelPath,
     context: Annotated[str, typer.Option(help="Name of what is learned; it lies in MODEL.contexts.")],
-    source: Annotated[Path | None, typer.Option("-i", "--source", help="Text to translate.")] = None,
-    references: Annotated[
-        Path | None, typer.Option("-r", "--references", help="Its correct translations, line by line.")
-    ] = None,
-    tokens: Tokens = False,
+    document: Document,
     settings: Annotated[OptionValues, SettingOptions(AdaptSettings, overrides="", overriding=_DEFAULTS)],
     undo: Annotated[int | None, typer.Option(min=1, help="Forget the correction with this number.")] = None,
     export: Annotated[
@@ -58,18 +81,17 @@ def adapt(
 
         hiero adapt my-model --context report --source report.de --references report.en -o report.mt.en
     """
-    if (source is None) != (references is None):
-        raise typer.BadParameter("--source and --references come together")
-    if export is not None and source is None and undo is None:
+    pairs = document.pairs()
+    if export is not None and pairs is None and undo is None:
         write_bitext(read_corrections(model, context), *export)
         return
     note = f"run it again to go on; the context {context} has what is done"
     with Session.open(model, context, settings, report=lambda line: _say(line, quiet)) as session:
         if undo is not None:
             session.undo(undo)
-        if source is not None and references is not None:
+        if pairs is not None:
             with on_interrupt(note):
-                _learn(session, source, references, tokens, output, quiet)
+                _learn(session, pairs, output, quiet)
         if export is not None:
             session.write_bitext(*export)
         count = len(session.corrections)
@@ -81,14 +103,10 @@ def _say(line: str, quiet: bool) -> None:
         print(f"hiero: {line}", file=sys.stderr)
 
 
-def _learn(
-    session: Session, source: Path, references: Path, tokens: bool, output: Path | None, quiet: bool
-) -> None:
+def _learn(session: Session, pairs: Sequence[_Pair], output: Path | None, quiet: bool) -> None:
     """Translates and learns what is left of a document, and writes the translations of all lines."""
-    pairs = list(_pairs(source, references, tokens))
     worded = [pair for pair in pairs if all(map(_has_words, pair))]
     done = iter(_learned_before(session.corrections, worded))
-    total = count_lines(source)
     with progress_line(quiet) as progress, writing(output) as stream:
         for number, (text, reference) in enumerate(pairs, start=1):
             if _has_words(text) and _has_words(reference):
@@ -99,19 +117,11 @@ def _learn(
             if stream is sys.stdout.buffer:
                 stream.flush()
             if progress is not None:
-                progress("lines", number, total)
+                progress("lines", number, len(pairs))
 
 
 def _has_words(text: Any) -> bool:
     return bool(text if isinstance(text, list) else split(text))
-
-
-def _pairs(source: Path, references: Path, tokens: bool) -> Iterator[_Pair]:
-    """Yields the lines of both files. Raises FormatError for different numbers of lines."""
-    for text, reference in zip_longest(read_lines(source), read_lines(references)):
-        if text is None or reference is None:
-            raise FormatError(f"{source} and {references} have different numbers of lines")
-        yield (split(text), split(reference)) if tokens else (text, reference)
 
 
 def _learned_before(corrections: Sequence[Correction], pairs: Sequence[_Pair]) -> Sequence[Correction]:
