@@ -46,6 +46,7 @@ _COMMANDS = {
         "detokenize": ("text", "detokenize"),
         "lattice": ("lattice", "make_lattices"),
         "adapt": ("adapt", "adapt"),
+        "serve": ("serve", "serve"),
         "parse": ("parse", "parse"),
     },
     "Tune and judge": {

@@ -34,6 +34,7 @@ GUIDES = (
     "forests",
     "reranking",
     "learning",
+    "serving",
     "rule-tables",
     "language-models",
     "what-now",
@@ -52,6 +53,7 @@ COMMANDS = {
     "forests": ["forest show", "forest stats", "forest kbest"],
     "reranking": ["train-reranker"],
     "learning": ["adapt"],
+    "serving": ["serve"],
     "rule-tables": ["pack"],
     "language-models": ["lm"],
 }

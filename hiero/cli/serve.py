@@ -1,0 +1,90 @@
+"""`hiero serve`: a server of models for programs."""
+
+from __future__ import annotations
+
+import re
+import socket
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from hiero import Error
+from hiero.base.parallel import processors
+from hiero.cli.options.common import AllThreads
+
+
+def serve(
+    *,
+    models: Annotated[
+        list[str], typer.Argument(help="Model directories, each as PATH or NAME=PATH.", metavar="MODEL...")
+    ],
+    host: Annotated[
+        str, typer.Option(help="Address to listen on; 0.0.0.0: all of this machine.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on; 0: a free one.")] = 8080,
+    threads: AllThreads = None,
+    seconds: Annotated[
+        float, typer.Option(min=0.1, help="Seconds after which a search ends with what it has.")
+    ] = 10.0,
+    waiting: Annotated[
+        int, typer.Option(min=1, help="Requests that may wait or run; others are refused.")
+    ] = 100,
+    api_keys: Annotated[
+        Path | None, typer.Option(help="File with a key on each line, one of which requests must have.")
+    ] = None,
+    cors: Annotated[
+        list[str] | None,
+        typer.Option(help="Site whose pages may use the server, such as https://example.org; repeatable."),
+    ] = None,
+) -> None:
+    """Serves models to programs: translations, charts, explanations, learning from corrections.
+
+    Programs written for LibreTranslate, Google Translate (version 2) and Moses' XML-RPC server can use it.
+
+        hiero serve my-model
+        hiero serve de-en=models/german ja-en=models/japanese --port 5000 --threads 4
+    """
+    try:
+        import uvicorn
+
+        from hiero.serve.app import make_app
+        from hiero.serve.catalogue import Catalogue
+        from hiero.serve.work import Work
+    except ModuleNotFoundError as error:
+        raise Error(f"{error.name} is missing: install hiero-mt[serve]") from None
+
+    def report(line: str) -> None:
+        print(f"hiero: {line}", file=sys.stderr)
+
+    catalogue = Catalogue(_named(models), report)
+    keys = api_keys.read_text(encoding="utf-8").split() if api_keys else []
+    app = make_app(catalogue, Work(threads or processors(), waiting, seconds), keys, cors or [])
+    config = uvicorn.Config(app, host, port, log_level="warning", timeout_graceful_shutdown=int(seconds) + 5)
+
+    class Server(uvicorn.Server):
+        """A server that says where it listens, when it does."""
+
+        async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+            await super().startup(sockets)
+            if self.started:
+                found = self.servers[0].sockets[0].getsockname()[1]
+                report(f"http://{host}:{found} serves {', '.join(catalogue.names())}")
+
+    Server(config).run()
+
+
+def _named(models: list[str]) -> dict[str, Path]:
+    """Returns the directories by name. Raises BadParameter for a name that is given twice, or is none."""
+    named: dict[str, Path] = {}
+    for model in models:
+        name, equals, path = model.partition("=")
+        if not equals:
+            name, path = Path(model).absolute().name, model
+        if not re.fullmatch(r"[\w.-]{1,64}", name):
+            raise typer.BadParameter(f"{name}: expected a name of letters, digits, '-', '_' and '.'")
+        if name in named:
+            raise typer.BadParameter(f"two models are called {name}: name them, as in de-en={path}")
+        named[name] = Path(path)
+    return named

@@ -1,0 +1,5 @@
+"""A server of models for programs; see `hiero serve` and docs/serving.md."""
+
+from hiero.serve.app import make_app
+
+__all__ = ["make_app"]

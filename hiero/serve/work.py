@@ -1,0 +1,104 @@
+"""Work of a server on a few threads: bounded in number and in time, and dropped when nobody waits for it."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+from starlette.requests import Request
+
+from hiero._core import Deadline
+
+T = TypeVar("T")
+_BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)  # seconds, of the histogram
+_LOOK_EVERY = 0.05  # seconds between two looks whether the client has gone
+
+
+class BusyError(Exception):
+    """Too many requests wait."""
+
+
+class GoneError(Exception):
+    """The client has closed the connection."""
+
+
+class Work:
+    """Threads that answer requests, each within ``seconds`` from when it came. ``waiting`` is the most
+    requests that wait or run."""
+
+    def __init__(self, threads: int, waiting: int, seconds: float) -> None:
+        self.waiting = waiting
+        self.seconds = seconds
+        self.pending = 0
+        self._pool = ThreadPoolExecutor(threads, thread_name_prefix="hiero")
+
+    async def run(self, request: Request, answer: Callable[[Deadline], T]) -> T:
+        """Returns the answer. Raises BusyError, GoneError, TimeoutError if no thread was free in time, and
+        what ``answer`` raises."""
+        if self.pending >= self.waiting:
+            raise BusyError
+        deadline = Deadline(self.seconds)
+
+        def work() -> T:
+            if deadline.passed:
+                raise TimeoutError
+            return answer(deadline)
+
+        self.pending += 1
+        future = asyncio.get_running_loop().run_in_executor(self._pool, work)
+        future.add_done_callback(self._done)
+        while True:
+            done, _ = await asyncio.wait({future}, timeout=_LOOK_EVERY)
+            if done:
+                return future.result()
+            if await request.is_disconnected():
+                deadline.expire()
+                future.cancel()
+                raise GoneError
+
+    def _done(self, future: asyncio.Future[T]) -> None:
+        self.pending -= 1
+        if not future.cancelled():
+            future.exception()  # so that one whose client has gone is not reported
+
+    def close(self) -> None:
+        """Waits for what runs."""
+        self._pool.shutdown()
+
+
+class Metrics:
+    """Counts of requests and their times, as text for Prometheus."""
+
+    def __init__(self) -> None:
+        self._requests: Counter[tuple[str, int]] = Counter()
+        self._times: Counter[float] = Counter()
+        self._seconds = 0.0
+
+    def add(self, path: str, status: int, started: float) -> None:
+        """Counts a request that began at this time of ``time.perf_counter``."""
+        seconds = time.perf_counter() - started
+        self._requests[path, status] += 1
+        self._seconds += seconds
+        self._times.update(limit for limit in _BUCKETS if seconds <= limit)
+
+    def lines(self, pending: int) -> Iterator[str]:
+        """Yields the lines of the text."""
+        yield "# HELP hiero_requests_total Requests by path and status."
+        yield "# TYPE hiero_requests_total counter"
+        for (path, status), count in sorted(self._requests.items()):
+            yield f'hiero_requests_total{{path="{path}",status="{status}"}} {count}'
+        yield "# HELP hiero_request_seconds Time from request to answer."
+        yield "# TYPE hiero_request_seconds histogram"
+        total = sum(self._requests.values())
+        for limit in _BUCKETS:
+            yield f'hiero_request_seconds_bucket{{le="{limit:g}"}} {self._times[limit]}'
+        yield f'hiero_request_seconds_bucket{{le="+Inf"}} {total}'
+        yield f"hiero_request_seconds_sum {self._seconds:.6f}"
+        yield f"hiero_request_seconds_count {total}"
+        yield "# HELP hiero_pending_requests Requests that wait or run."
+        yield "# TYPE hiero_pending_requests gauge"
+        yield f"hiero_pending_requests {pending}"

@@ -1,0 +1,46 @@
+"""Sentences of a text: where they end, and that nothing of the text is lost."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hiero.text.sentences import split_text
+
+
+def sentences(text: str, language: str = "en") -> list[str]:
+    return [sentence for sentence, _ in split_text(text, language) if sentence]
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "expected"),
+    [
+        ("en", "He came. She went!", ["He came.", "She went!"]),
+        (
+            "en",
+            "Mr. Smith and J. Doe came. “Why?” Nobody knew…",
+            ["Mr. Smith and J. Doe came.", "“Why?”", "Nobody knew…"],
+        ),
+        ("en", "It costs 3.5 euros. 7 is odd.", ["It costs 3.5 euros. 7 is odd."]),
+        ("en", "see example.org. or not", ["see example.org. or not"]),
+        ("en", "One line\nanother. Third", ["One line", "another.", "Third"]),
+        ("de", "Er kam bzw. Sie ging. Ärger!", ["Er kam bzw. Sie ging.", "Ärger!"]),
+        ("es", "¿Vienes? ¡Claro! Sí.", ["¿Vienes?", "¡Claro!", "Sí."]),
+        ("ja", "犬が走る。「はい。」猫も。", ["犬が走る。", "「はい。」", "猫も。"]),
+        ("zh", "他来了！她走了。", ["他来了！", "她走了。"]),
+        ("ur", "وہ آیا۔ وہ گئی؟ ہاں", ["وہ آیا۔", "وہ گئی؟", "ہاں"]),
+        ("und", "A. B. Smith came. Then?", ["A. B. Smith came.", "Then?"]),
+        ("en", "", []),
+        ("en", " \n ", []),
+    ],
+)
+def test_where_sentences_end(language: str, text: str, expected: list[str]) -> None:
+    assert sentences(text, language) == expected
+
+
+@given(st.text(st.sampled_from("aA .!?\n\t。」\"'«é1"), max_size=60))
+def test_nothing_is_lost(text: str) -> None:
+    pieces = list(split_text(text, "en"))
+    assert "".join(sentence + space for sentence, space in pieces) == text
+    assert all(sentence == sentence.strip() and not space.strip() for sentence, space in pieces)
