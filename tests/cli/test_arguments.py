@@ -33,7 +33,8 @@ def parsed(command: str, *arguments: str) -> dict[str, Any]:
 def test_a_required_argument_behind_several_values(command: str, option: Any, argument: Any) -> None:
     name = option.opts[0]
     values = ["5", "2"] if name in ("--sentence", "--beams") else ["0.5", "2.0"]
-    single = {"forest oracle": "--weights", "analyse": "--plot"}.get(command, "--output")
+    others = {"forest oracle": "--weights", "analyse": "--plot", "serve": "--host"}
+    single = others.get(command, "--output")
     with_single = (
         [name, values[0], single, "1.0", name, values[1], "1.0"],
         [single, "1.0", name, *values, "1.0", single, "1"],
@@ -64,7 +65,7 @@ def test_several_grammars_behind_one_option(command: tuple[str, ...], tmp_path: 
 def test_such_commands_are_there() -> None:
     found = {(name, option.opts[0]) for name, option, _ in MIXED}
     expected = {"tune", "experiment cettolo2004", "forest oracle", "forest show", "forest stats", "analyse"}
-    expected |= {"train-reranker", "check", "features", "tokenize", "detokenize", "truecaser"}
+    expected |= {"train-reranker", "check", "features", "tokenize", "detokenize", "truecaser", "serve"}
     expected |= {f"experiment {name}" for name in ("chiang2008", "li2009", "zhai2015")}
     assert {name for name, _ in found} == expected
     assert {("tune", "--references"), ("tune", "--fix"), ("forest oracle", "--mu")} <= found
