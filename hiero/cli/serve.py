@@ -1,4 +1,4 @@
-"""`hiero serve`: a server of models for programs."""
+"""`hiero serve`: a server of models for browsers and programs."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def serve(
         typer.Option(help="Site whose pages may use the server, such as https://example.org; repeatable."),
     ] = None,
 ) -> None:
-    """Serves models to programs: translations, charts, explanations, learning from corrections.
+    """Serves models to browsers and programs: translations, charts, explanations, learning from corrections.
 
     Programs written for LibreTranslate, Google Translate (version 2) and Moses' XML-RPC server can use it.
 

@@ -1,4 +1,4 @@
-"""Translations, derivations, charts and explanations as plain data, which `hiero serve` answers with.
+"""Translations, derivations and charts as plain data, which `hiero serve` answers with and its page draws.
 
 Scores are natural logarithms. Positions count tokens from 0, and ends are exclusive. ``TextSide.text`` writes
 tokens as text.

@@ -1,4 +1,4 @@
-"""A server of models for programs; see `hiero serve` and docs/serving.md."""
+"""A server of models for browsers and programs; see `hiero serve` and docs/serving.md."""
 
 from hiero.serve.app import make_app
 

@@ -9,6 +9,7 @@ import logging
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping
 from contextlib import asynccontextmanager
+from importlib.resources import files
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -44,6 +45,19 @@ _ERRORS: tuple[tuple[type[Exception], int, str | None], ...] = (
     (ValueError, 409, None),
     (Error, 422, None),
 )
+# Files of the page: the package, the name, and the type.
+_PAGE = {
+    "": ("hiero.serve.page", "index.html", "text/html"),
+    "page.js": ("hiero.serve.page", "page.js", "text/javascript"),
+    "views.js": ("hiero.pages", "views.js", "text/javascript"),
+    "page.css": ("hiero.serve.page", "page.css", "text/css"),
+}
+_SAFE = {
+    "Content-Security-Policy": "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:;"
+    " base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+}
 
 Endpoint = Callable[[Request], Awaitable[Response]]
 
@@ -59,9 +73,10 @@ class Server:
         self._keys = [key.encode() for key in keys]
 
     def routes(self) -> list[Route]:
-        """Returns all routes. The description of the interface and health need no key."""
+        """Returns all routes. The page, the description of the interface and health need no key."""
         answers = self.answers
-        public = {"/openapi.json": _plain(description), "/health": _plain(lambda: {"status": "ok"})}
+        public = {f"/{path}": _file(*file) for path, file in _PAGE.items()}
+        public |= {"/openapi.json": _plain(description), "/health": _plain(lambda: {"status": "ok"})}
         private = {
             "/metrics": self._metrics,
             "/api/models": _plain(answers.models),
@@ -161,6 +176,13 @@ class Server:
 def _plain(value: Callable[[], Any]) -> Endpoint:
     async def endpoint(request: Request) -> Response:
         return JSONResponse(value())
+
+    return endpoint
+
+
+def _file(package: str, name: str, kind: str) -> Endpoint:
+    async def endpoint(request: Request) -> Response:
+        return Response((files(package) / name).read_bytes(), headers=_SAFE, media_type=kind)
 
     return endpoint
 

@@ -97,7 +97,7 @@ def test_keys(model: Path) -> None:
         assert client.post(google, json=posted["/translate"]).status_code == 401
         assert client.post(f"{google}?key=other", json=posted["/translate"]).status_code == 200
         assert client.post("/RPC2", content=b"").status_code == 401
-        for path in ("/health", "/openapi.json"):
+        for path in ("/health", "/openapi.json", "/"):
             assert client.get(path).status_code == 200
 
 
@@ -199,6 +199,20 @@ def test_errors_of_the_server_say_nothing_of_it(
         assert answer_to(hiero.Error("no parse")) == (422, "no parse")
 
 
+def test_the_page_may_load_nothing_from_elsewhere(client: TestClient) -> None:
+    kinds = {
+        "/": "text/html",
+        "/page.js": "text/javascript",
+        "/views.js": "text/javascript",
+        "/page.css": "text/css",
+    }
+    for path, kind in kinds.items():
+        answer = client.get(path)
+        assert answer.status_code == 200 and answer.headers["content-type"].startswith(kind) and answer.text
+        assert answer.headers["content-security-policy"].startswith("default-src 'self'")
+        assert answer.headers["x-content-type-options"] == "nosniff"
+
+
 def test_metrics_are_those_of_prometheus(client: TestClient) -> None:
     client.get("/health")
     text = client.get("/metrics").text
@@ -211,6 +225,6 @@ def test_metrics_are_those_of_prometheus(client: TestClient) -> None:
 def test_the_description_has_all_paths(client: TestClient) -> None:
     described = client.get("/openapi.json").json()
     assert json.dumps(described).count("#/components/schemas/") > 10
-    public = {"/openapi.json", "/health", "/metrics", "/RPC2"}
+    public = {"/", "/page.js", "/page.css", "/views.js", "/openapi.json", "/health", "/metrics", "/RPC2"}
     paths = {route.path for route in client.app.routes}  # type: ignore[attr-defined]
     assert set(described["paths"]) == paths - public

@@ -1,0 +1,193 @@
+/* Views of derivations, alignments and charts, from the data that hiero/pages/views.py makes. The page of `hiero serve`
+   and notebooks show the same ones. Texts are put into the document as texts, never as markup. */
+
+/* Makes an element: attributes by name, handlers as functions called on..., and children, which may be texts. */
+export function element(tag, attributes = {}, ...children) {
+  const made = tag === "svg" || SVG.has(tag)
+    ? document.createElementNS("http://www.w3.org/2000/svg", tag)
+    : document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (name.startsWith("on")) made.addEventListener(name.slice(2), value);
+    else if (value === true) made.setAttribute(name, "");
+    else if (value !== false && value != null) made.setAttribute(name, value);
+  }
+  made.append(...children.flat(Infinity).filter(child => child != null && child !== false));
+  return made;
+}
+const SVG = new Set(["g", "rect", "text", "title", "path"]);
+
+export function number(value, digits = 3) {
+  return (Math.round(value * 10 ** digits) / 10 ** digits + 0)
+    .toLocaleString("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits });
+}
+
+/* Words from left to right in the order of the sentence, each in the direction of its own script. */
+function words(text) {
+  return text.split(" ").flatMap((word, k) => [k ? " " : "", element("bdi", {}, word)]);
+}
+
+/* A side of a rule: nonterminals have the colours of their numbers. */
+function side(text) {
+  return element("span", { class: "side" }, text.split(" ").flatMap((token, k) => {
+    const found = /^\[(.*),(\d)\]$/.exec(token);
+    return [k ? " " : "", found ? element("b", { class: "n" + Math.min(found[2], 3) }, token) : element("bdi", {}, token)];
+  }));
+}
+
+export function ruleLine(rule) {
+  return element("span", { class: "sides" }, side(rule.source), " → ", side(rule.target || "∅"));
+}
+
+/* A table of the features of a rule or a translation, with their weights. */
+export function featureTable(features, weights, caption) {
+  const rows = Object.entries(features).map(([name, value]) => [name, value, weights[name] ?? 0])
+    .sort((a, b) => Math.abs(b[1] * b[2]) - Math.abs(a[1] * a[2]));
+  const sum = rows.reduce((total, [, value, weight]) => total + value * weight, 0);
+  const head = ["feature", "value", "weight", "product"].map(text => element("th", { scope: "col" }, text));
+  return element("table", { class: "features" }, element("caption", {}, caption), element("tr", {}, head),
+    rows.map(([name, value, weight]) => element("tr", {}, element("th", { scope: "row" }, name),
+      [number(value), Number(weight.toPrecision(4)), number(value * weight)].map(text => element("td", {}, String(text))))),
+    element("tr", { class: "sum" }, element("th", { scope: "row" }, "score"), element("td"), element("td"),
+      element("td", {}, number(sum))));
+}
+
+/* Bars of differences by feature: to the right what speaks for the first of two translations, to the left what speaks
+   against it. */
+export function differenceBars(differences) {
+  const most = Math.max(1e-9, ...Object.values(differences).map(Math.abs));
+  return element("table", { class: "bars" }, Object.entries(differences).map(([name, value]) => element("tr", {},
+    element("th", { scope: "row" }, name),
+    element("td", {}, number(value)),
+    element("td", { class: "bar", "aria-hidden": "true" }, element("span", {
+      class: value < 0 ? "against" : "for",
+      style: `--share:${(50 * Math.abs(value) / most).toFixed(1)}%`,
+    })))));
+}
+
+/* A derivation as a tree that folds. `onselect` is called with a rule that is chosen. */
+export function derivationTree(rule, onselect = () => {}) {
+  const tree = element("ul", { role: "tree", class: "derivation", "aria-label": "derivation" }, branch(rule, 1, onselect));
+  tree.addEventListener("keydown", treeKeys);
+  tree.querySelector("[role=treeitem]").tabIndex = 0;
+  return tree;
+}
+
+function branch(rule, level, onselect) {
+  const has = rule.children.length > 0;
+  const group = has && element("ul", { role: "group" }, rule.children.map(child => branch(child, level + 1, onselect)));
+  const item = element("li", {
+    role: "treeitem", tabindex: -1, "aria-level": level, "aria-expanded": has ? "true" : null, "aria-selected": "false",
+  }, element("div", { class: "line" },
+    element("span", { class: "fold", "aria-hidden": "true" }, has ? "▾" : ""),
+    element("span", { class: "head" }, `${rule.label || "whole"} ${rule.span[0]}:${rule.span[1]}`),
+    " ", ruleLine(rule), element("span", { class: "score" }, number(rule.score))), group || null);
+  item.firstChild.addEventListener("click", event => {
+    if (event.target.classList.contains("fold")) fold(item, item.getAttribute("aria-expanded") !== "true");
+    select(item);
+  });
+  item.addEventListener("choose", event => { event.stopPropagation(); onselect(rule); });
+  return item;
+}
+
+function fold(item, open) {
+  if (!item.hasAttribute("aria-expanded")) return;
+  item.setAttribute("aria-expanded", String(open));
+  item.querySelector(".fold").textContent = open ? "▾" : "▸";
+}
+
+function select(item) {
+  const tree = item.closest("[role=tree]");
+  for (const other of tree.querySelectorAll("[role=treeitem]")) {
+    other.tabIndex = -1;
+    other.setAttribute("aria-selected", "false");
+  }
+  item.tabIndex = 0;
+  item.setAttribute("aria-selected", "true");
+  item.focus({ preventScroll: true });
+  item.dispatchEvent(new CustomEvent("choose", { bubbles: true }));
+}
+
+/* The keys of trees, as the ARIA guidelines have them. */
+function treeKeys(event) {
+  const item = event.target.closest("[role=treeitem]");
+  if (!item || event.altKey || event.ctrlKey || event.metaKey) return;
+  const seen = [...event.currentTarget.querySelectorAll("[role=treeitem]")]
+    .filter(other => !other.parentNode.closest("[aria-expanded=false]"));
+  const at = seen.indexOf(item), open = item.getAttribute("aria-expanded");
+  const to = {
+    ArrowDown: () => seen[at + 1], ArrowUp: () => seen[at - 1], Home: () => seen[0], End: () => seen.at(-1),
+    ArrowRight: () => open === "false" ? fold(item, true) : open && seen[at + 1],
+    ArrowLeft: () => open === "true" ? fold(item, false) : item.parentNode.closest("[role=treeitem]"),
+    Enter: () => item, " ": () => item,
+  }[event.key];
+  if (!to) return;
+  event.preventDefault();
+  const next = to();
+  if (next) select(next);
+}
+
+const CELL = 26;
+
+/* A chart as a triangle: each cell over the words of its span, longer spans higher. `onselect` is called with the span of
+   a cell that is chosen; `marked` is the span that is chosen already. */
+export function chartTriangle(chart, onselect, marked = null) {
+  const size = chart.source.length, height = CELL * size;
+  const most = Math.max(1, ...chart.cells.map(cell => cell.items));
+  const cells = chart.cells.map(cell => {
+    const [begin, end] = cell.span;
+    const text = `${begin}:${end} ${chart.source.slice(begin, end).join(" ")}`;
+    const told = `${cell.items} items${cell.pruned ? `, ${cell.pruned} pruned` : ""}; best: ${cell.best}`;
+    const place = { x: CELL * (begin + end - 1) / 2 + 2, y: height - CELL * (end - begin) + 2 };
+    const chosen = marked && marked[0] === begin && marked[1] === end;
+    return element("g", {
+      role: "button", tabindex: -1, class: "cell" + (chosen ? " chosen" : ""), "data-span": `${begin}:${end}`,
+      "aria-label": `${text}: ${told}`, "aria-pressed": String(Boolean(chosen)),
+      onclick: () => onselect([begin, end]),
+    }, element("title", {}, `${text}\n${told}`),
+    element("rect", { ...place, width: CELL - 4, height: CELL - 4, rx: 4,
+      style: `--fill:${(0.15 + 0.85 * Math.log(1 + cell.items) / Math.log(1 + most)).toFixed(2)}` }),
+    cell.pruned ? element("path", { class: "lost",
+      d: `M${place.x + CELL - 10} ${place.y}h6v6z` }) : null);
+  });
+  const labels = chart.source.map((word, k) => element("text", { x: CELL * (k + 0.5), y: height + 14, "text-anchor": "middle" },
+    String(k), element("title", {}, word)));
+  const picture = element("svg", { width: CELL * size, height: height + 20, viewBox: `0 0 ${CELL * size} ${height + 20}`,
+    role: "group", "aria-label": "chart" }, cells, labels);
+  picture.addEventListener("keydown", chartKeys);
+  const first = picture.querySelector(".chosen") || cells.find(cell => cell.dataset.span === `0:${size}`) || cells[0];
+  if (first) first.setAttribute("tabindex", 0);
+  return picture;
+}
+
+/* Arrow keys lead to neighbours: sideways to spans of the same length, up to longer ones and down to shorter ones. */
+function chartKeys(event) {
+  const cell = event.target.closest("[data-span]");
+  if (!cell) return;
+  if (event.key === "Enter" || event.key === " ") {
+    cell.dispatchEvent(new MouseEvent("click", { bubbles: true }));
+    event.preventDefault();
+  }
+  const [begin, end] = cell.dataset.span.split(":").map(Number);
+  const tries = {
+    ArrowLeft: [[begin - 1, end - 1]], ArrowRight: [[begin + 1, end + 1]],
+    ArrowUp: [[begin, end + 1], [begin - 1, end]], ArrowDown: [[begin, end - 1], [begin + 1, end]],
+  }[event.key] || [];
+  for (const [from, to] of tries) {
+    const next = event.currentTarget.querySelector(`[data-span="${from}:${to}"]`);
+    if (!next) continue;
+    cell.setAttribute("tabindex", -1);
+    next.setAttribute("tabindex", 0);
+    next.focus();
+    event.preventDefault();
+    break;
+  }
+}
+
+/* A list of the items of a cell. `onselect` is called with one that is chosen. */
+export function itemList(items, onselect) {
+  return element("ol", { class: "items" }, items.map((item, rank) => element("li", { class: item.survived ? "" : "pruned" },
+    element("button", { type: "button", onclick: () => onselect(item) },
+      element("span", { class: "rank" }, `${rank + 1}. `), element("span", { class: "text" }, words(item.text || "∅")),
+      element("span", { class: "score" }, `${item.label} ${number(item.score)}${item.survived ? "" : " pruned"}`)),
+    ruleLine(item.rule))));
+}
