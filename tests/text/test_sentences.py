@@ -44,3 +44,10 @@ def test_nothing_is_lost(text: str) -> None:
     pieces = list(split_text(text, "en"))
     assert "".join(sentence + space for sentence, space in pieces) == text
     assert all(sentence == sentence.strip() and not space.strip() for sentence, space in pieces)
+
+
+@pytest.mark.parametrize("part", [".", "J. ", "a", "a. ", '."', ". '", "。", "Mr.", '. "'])
+def test_the_time_grows_with_the_text_alone(part: str) -> None:
+    """A text of 400,000 characters would take minutes if it grew with the square."""
+    text = part * (400_000 // len(part)) + " . B"
+    assert "".join(sentence + space for sentence, space in split_text(text, "en")) == text
