@@ -60,7 +60,10 @@ def serve(
 
     catalogue = Catalogue(_named(models), report)
     keys = api_keys.read_text(encoding="utf-8").split() if api_keys else []
-    app = make_app(catalogue, Work(threads or processors(), waiting, seconds), keys, cors or [])
+    if api_keys is not None and not keys:
+        raise Error(f"{api_keys}: no keys, which would let everyone in")
+    hosts = [] if host in ("0.0.0.0", "::") else [host, "localhost", "127.0.0.1", "::1"]
+    app = make_app(catalogue, Work(threads or processors(), waiting, seconds), keys, cors or [], hosts)
     config = uvicorn.Config(app, host, port, log_level="warning", timeout_graceful_shutdown=int(seconds) + 5)
 
     class Server(uvicorn.Server):

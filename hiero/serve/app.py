@@ -18,7 +18,7 @@ from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
@@ -39,6 +39,7 @@ _ERRORS: tuple[tuple[type[Exception], int, str | None], ...] = (
     (BusyError, 429, "too many requests wait: try again in a moment"),
     (TimeoutError, 503, "no processor was free in time: try again, or send less text"),
     (GoneError, 499, "the connection was closed"),
+    (ClientDisconnect, 499, "the connection was closed"),
     (TooLongError, 413, None),
     (UnknownNameError, 404, None),
     (ValidationError, 400, None),
@@ -65,23 +66,26 @@ Endpoint = Callable[[Request], Awaitable[Response]]
 class Server:
     """The endpoints, and what they share."""
 
-    def __init__(self, catalogue: Catalogue, work: Work, keys: Collection[str]) -> None:
+    def __init__(
+        self, catalogue: Catalogue, work: Work, keys: Collection[str], hosts: Collection[str]
+    ) -> None:
         self.answers = Answers(catalogue)
         self.catalogue = catalogue
         self.work = work
         self.metrics = Metrics()
         self._keys = [key.encode() for key in keys]
+        self._hosts = hosts
 
     def routes(self) -> list[Route]:
-        """Returns all routes. The page, the description of the interface and health need no key."""
+        """Returns all routes. The page, the interface's description, health and languages need no key."""
         answers = self.answers
         public = {f"/{path}": _file(*file) for path, file in _PAGE.items()}
         public |= {"/openapi.json": _plain(description), "/health": _plain(lambda: {"status": "ok"})}
+        public["/languages"] = _plain(lambda: compat.languages(answers))  # as LibreTranslate has them
         private = {
             "/metrics": self._metrics,
             "/api/models": _plain(answers.models),
             "/api/contexts/{context}": self._context,
-            "/languages": _plain(lambda: compat.languages(answers)),
         }
         posted: dict[str, tuple[type[BaseModel], Callable[[Any, Deadline], Any]]] = {
             "/api/translate": (m.TranslateRequest, answers.translate),
@@ -108,6 +112,7 @@ class Server:
         async def guarded(request: Request) -> Response:
             started = time.perf_counter()
             try:
+                self._check_host(request)
                 if not is_public:
                     self._check_key(request, {})
                 response = await endpoint(request)
@@ -146,10 +151,17 @@ class Server:
             body = {"error": {"code": status, "message": text}}
         return JSONResponse(body, status, {"Retry-After": "1"} if status in (429, 503) else None)
 
+    def _check_host(self, request: Request) -> None:
+        """Raises HTTPException for a request to a name that the server does not have: a page of another site
+        may have got the address of this machine for its own name."""
+        if self._hosts and request.url.hostname not in self._hosts:
+            raise HTTPException(400, f"the server is not called {request.url.hostname}: see --host")
+
     def _check_key(self, request: Request, fields: Mapping[str, Any]) -> None:
         """Raises HTTPException if keys are set and the request has none of them."""
         given = [request.headers.get("authorization", "").removeprefix("Bearer ")]
-        given += [request.headers.get("x-api-key", ""), request.query_params.get("key", "")]
+        given += [request.headers.get("x-api-key", "")]
+        given += [request.query_params.get(name, "") for name in ("api_key", "key")]
         given += [str(fields.get(name) or "") for name in ("api_key", "key")]
         if self._keys and not any(
             hmac.compare_digest(one.encode(), key) for one in given for key in self._keys
@@ -158,7 +170,8 @@ class Server:
 
     async def _context(self, request: Request) -> Response:
         fields = {**request.query_params, **request.path_params}
-        fields.pop("key", None)
+        for name in ("api_key", "key"):
+            fields.pop(name, None)
         asked = m.ContextRequest.model_validate(fields)
         found = await self.work.run(request, lambda deadline: self.answers.context(asked, deadline))
         return JSONResponse(found)
@@ -224,10 +237,14 @@ async def _fields(request: Request, takes_forms: bool) -> dict[str, Any]:
 
 
 def make_app(
-    catalogue: Catalogue, work: Work, keys: Collection[str] = (), origins: Collection[str] = ()
+    catalogue: Catalogue,
+    work: Work,
+    keys: Collection[str] = (),
+    origins: Collection[str] = (),
+    hosts: Collection[str] = (),
 ) -> Starlette:
-    """Returns the application. Requests need one of the ``keys``, if there are any; ``origins`` are other
-    sites whose pages may use the server."""
+    """Returns the application. Requests need one of the ``keys``, if there are any, and must be to one of the
+    ``hosts``, if there are any; ``origins`` are other sites whose pages may use the server."""
 
     @asynccontextmanager
     async def closing(app: Starlette) -> AsyncIterator[None]:
@@ -241,7 +258,7 @@ def make_app(
 
     cors = Middleware(CORSMiddleware, allow_origins=list(origins), allow_methods=["*"], allow_headers=["*"])
     return Starlette(
-        routes=Server(catalogue, work, keys).routes(),
+        routes=Server(catalogue, work, keys, hosts).routes(),
         middleware=[cors] if origins else [],
         exception_handlers={HTTPException: as_json},
         lifespan=closing,

@@ -85,9 +85,10 @@ def google(answers: Answers, request: GoogleRequest, deadline: Deadline) -> dict
 def moses(answers: Answers, body: bytes, deadline: Deadline) -> bytes:
     """Answers a call of Moses' `translate`: a struct with `text`, and with `align` also links of phrases."""
     try:
-        if b"<!DOCTYPE" in body or b"<!ENTITY" in body:
+        text = body.decode("utf-8")  # of other encodings, declarations could not be found
+        if "<!DOCTYPE" in text or "<!ENTITY" in text:
             raise ValueError("a document type")
-        (values, *_), method = xmlrpc.client.loads(body)
+        (values, *_), method = xmlrpc.client.loads(text)
         if (
             method != "translate"
             or not isinstance(values, Mapping)
@@ -106,10 +107,10 @@ def moses(answers: Answers, body: bytes, deadline: Deadline) -> bytes:
 
 def _moses_answer(answers: Answers, values: Mapping[str, Any], deadline: Deadline) -> dict[str, Any]:
     model = values.get("system")
-    request = m.TranslateRequest(model=model or None, text=values["text"], split=False, details=True)
+    request = m.TranslateRequest(model=model or None, text=values["text"], split=False)
     found = answers.translate(request, deadline)
     answer: dict[str, Any] = {"text": found["text"]}
-    if values.get("align") and found["sentences"]:
+    if str(values.get("align", "")).lower() in ("1", "true") and found["sentences"]:
         sentence = found["sentences"][0]
         answer["align"] = [
             {"tgt-start": target, "src-start": source, "src-end": source}

@@ -67,6 +67,7 @@ def test_moses(client: TestClient, model: Path) -> None:
     assert links == set(result.alignment)
     assert all(one["src-start"] == one["src-end"] for one in found["align"])  # type: ignore[attr-defined]
     assert call(client, {"text": ""}) == {"text": ""}
+    assert call(client, {"text": LINE, "align": "false"}) == {"text": result.text}
 
 
 @pytest.mark.parametrize(
@@ -78,7 +79,8 @@ def test_faults(client: TestClient, values: tuple[object, ...]) -> None:
 
 
 def test_broken_xml(client: TestClient) -> None:
-    for body in (b"", b"<", b"<methodCall>", b"\xff\xfe", b"<!DOCTYPE x [<!ENTITY y 'z'>]><methodCall/>"):
+    declared = "<?xml version='1.0' encoding='utf-16'?><!DOCTYPE x [<!ENTITY y 'z'>]><methodCall/>"
+    for body in (b"", b"<", b"<methodCall>", b"\xff\xfe", declared.encode(), declared.encode("utf-16")):
         answer = client.post("/RPC2", content=body)
         with pytest.raises(xmlrpc.client.Fault):
             xmlrpc.client.loads(answer.content)

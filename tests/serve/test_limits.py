@@ -82,8 +82,9 @@ def test_wrong_paths_and_methods(client: TestClient) -> None:
 
 def test_keys(model: Path) -> None:
     with make_client(model, keys=["secret", "other"]) as client:
-        for path in ("/api/models", "/languages", "/metrics", "/api/contexts/a"):
+        for path in ("/api/models", "/metrics", "/api/contexts/a"):
             assert client.get(path).status_code == 401
+            assert client.get(path, params={"api_key": "secret"}).status_code == 200
         posted = {"/api/translate": {"text": "狗"}, "/translate": {"q": "狗", "target": "en"}}
         for path, fields in posted.items():
             assert client.post(path, json=fields).status_code == 401
@@ -97,7 +98,7 @@ def test_keys(model: Path) -> None:
         assert client.post(google, json=posted["/translate"]).status_code == 401
         assert client.post(f"{google}?key=other", json=posted["/translate"]).status_code == 200
         assert client.post("/RPC2", content=b"").status_code == 401
-        for path in ("/health", "/openapi.json", "/"):
+        for path in ("/health", "/openapi.json", "/", "/languages"):
             assert client.get(path).status_code == 200
 
 
@@ -109,6 +110,17 @@ def test_other_sites_may_not_ask_unless_they_are_named(client: TestClient, model
         assert answer.headers["access-control-allow-origin"] == "https://example.org"
         other = open_client.get("/api/models", headers={"Origin": "https://example.com"})
         assert "access-control-allow-origin" not in other.headers
+
+
+def test_the_server_answers_to_its_own_names(model: Path) -> None:
+    with make_client(model, hosts=["localhost", "127.0.0.1"]) as client:
+        for host, status in (("localhost:8080", 200), ("127.0.0.1", 200), ("example.org", 400), ("", 400)):
+            for path in ("/health", "/", "/api/models"):
+                answer = client.get(path, headers={"Host": host})
+                assert answer.status_code == status
+        assert (
+            "not called example.org" in client.get("/health", headers={"Host": "example.org"}).json()["error"]
+        )
 
 
 def test_requests_that_wait_are_bounded(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:

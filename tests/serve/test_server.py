@@ -22,6 +22,7 @@ from libretranslatepy import LibreTranslateAPI
 
 import hiero
 from support.commands import call
+from support.files import write
 from support.served import server
 
 LINE = "她 的 老师 很 忙 。"
@@ -60,6 +61,21 @@ def test_clients_of_other_servers(model: Path) -> None:
         assert found["text"] == text and found["align"]
 
 
+def test_other_names_are_refused(model: Path) -> None:
+    for options, status in (((), 400), (("--host", "0.0.0.0"), 200)):
+        with server(model, *options) as (address, _):
+            where = urlparse(address)
+            request = urllib.request.Request(
+                f"http://127.0.0.1:{where.port}/health", headers={"Host": "evil.org"}
+            )
+            try:
+                with urllib.request.urlopen(request, timeout=20) as answer:
+                    assert answer.status == status
+            except urllib.error.HTTPError as error:
+                assert error.code == status
+                error.close()
+
+
 def test_sigterm_finishes_what_runs(model: Path) -> None:
     slow_model(model)
     with server(model, "--seconds", 2, "--threads", 1) as (address, process):
@@ -80,7 +96,7 @@ def test_nobody_works_for_clients_that_have_gone(model: Path) -> None:
     with server(model, "--seconds", 600, "--threads", 1) as (address, _):
         where = urlparse(address)
         body = json.dumps({"text": SLOW, "split": False})
-        head = "POST /api/translate HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+        head = "POST /api/translate HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
         head += f"Content-Length: {len(body)}\r\n\r\n"
         connections = [socket.create_connection((where.hostname, where.port)) for _ in range(3)]
         for connection in connections:
@@ -129,6 +145,7 @@ def test_wrong_options(model: Path, tmp_path: Path) -> None:
         ([f"a b={model}"], 2, "expected a name"),
         ([tmp_path / "nowhere"], 1, "nowhere"),
         ([model, "--api-keys", tmp_path / "keys"], 1, "keys"),
+        ([model, "--api-keys", write(tmp_path / "empty", [""])], 1, "empty: no keys"),
     ):
         done = call("hiero", "serve", *options)
         assert done.returncode == code and message in done.stderr.decode()
@@ -143,7 +160,7 @@ def test_a_thousand_requests_and_bad_clients(model: Path) -> None:
         where = urlparse(address)
         idle = [socket.create_connection((where.hostname, where.port)) for _ in range(50)]
         for number, connection in enumerate(idle):
-            begun = b"POST /api/translate HTTP/1.1\r\nHost: x\r\n"
+            begun = b"POST /api/translate HTTP/1.1\r\nHost: localhost\r\n"
             connection.sendall(begun if number % 2 else begun + b"Content-Length: 900\r\n\r\n{")
         rng = random.Random(1)
 
