@@ -225,8 +225,9 @@ def read_corrections(model: PathLike, context: str) -> list[Correction]:
 
 def write_bitext(corrections: Iterable[Correction], source: PathLike, target: PathLike) -> None:
     """Writes corrections as two files of lines, to train on; tokens have blanks between them."""
-    pairs = [(correction.source, correction.target) for correction in corrections]
-    for path, texts in zip((source, target), zip(*pairs, strict=True), strict=True):
+    kept = list(corrections)
+    sides = [correction.source for correction in kept], [correction.target for correction in kept]
+    for path, texts in zip((source, target), sides, strict=True):
         lines = (" ".join((text if isinstance(text, str) else " ".join(text)).split()) for text in texts)
         write_atomically(path, "".join(f"{line}\n" for line in lines))
 

@@ -113,10 +113,11 @@ def why_not(
     if not found.has_parse:
         return _unreached(decoder, forced, tokens, best, found, weights)
     chart = best.chart
-    if chart.forest.root >= 0 and chart.forest.constrain([tokens]).root >= 0:
-        return WhyNot("scored lower", tokens, best, found)
+    has_words = chart.forest.root >= 0 and chart.forest.constrain([tokens]).root >= 0
     lost = _lost(chart, found)
-    assert lost is not None, "the chart has the whole derivation"
+    # The chart may have the words by another derivation, which scores lower than the best one of these words.
+    if lost is None or (has_words and found.score <= best.score):
+        return WhyNot("scored lower", tokens, best, found)
     if decoder.settings.ttable_limit > 0:
         wider = _without(decoder, "ttable_limit").translate(sentence, keep="chart", weights=weights)
         still = _lost(wider.chart, found)

@@ -231,6 +231,9 @@ def test_bitext(model: Path, document: Document, tmp_path: Path) -> None:
         session.correct(["小", "狗"], ["small", "dog"])
         session.write_bitext(tmp_path / "f", tmp_path / "e")
         assert [one.source for one in read_corrections(model, "anna")][3] == ["小", "狗"]
+    with Session.open(model, "ben") as empty:
+        empty.write_bitext(tmp_path / "no-f", tmp_path / "no-e")
+    assert (tmp_path / "no-f").read_text() == (tmp_path / "no-e").read_text() == ""
     lines = [(tmp_path / name).read_text().splitlines() for name in ("f", "e")]
     assert list(zip(*lines, strict=True)) == [*document[:3], ("小 狗", "small dog")]
 
