@@ -59,11 +59,10 @@ def serve(
         print(f"hiero: {line}", file=sys.stderr)
 
     catalogue = Catalogue(_named(models), report)
-    keys = api_keys.read_text(encoding="utf-8").split() if api_keys else []
-    if api_keys is not None and not keys:
-        raise Error(f"{api_keys}: no keys, which would let everyone in")
     hosts = [] if host in ("0.0.0.0", "::") else [host, "localhost", "127.0.0.1", "::1"]
-    app = make_app(catalogue, Work(threads or processors(), waiting, seconds), keys, cors or [], hosts)
+    app = make_app(
+        catalogue, Work(threads or processors(), waiting, seconds), _keys(api_keys), cors or [], hosts
+    )
     config = uvicorn.Config(app, host, port, log_level="warning", timeout_graceful_shutdown=int(seconds) + 5)
 
     class Server(uvicorn.Server):
@@ -76,6 +75,14 @@ def serve(
                 report(f"http://{host}:{found} serves {', '.join(catalogue.names())}")
 
     Server(config).run()
+
+
+def _keys(path: Path | None) -> list[str]:
+    """Reads the keys of a file. Raises Error for one without keys, OSError."""
+    keys = path.read_text(encoding="utf-8").split() if path else []
+    if path is not None and not keys:
+        raise Error(f"{path}: no keys, which would let everyone in")
+    return keys
 
 
 def _named(models: list[str]) -> dict[str, Path]:

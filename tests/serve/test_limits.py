@@ -123,6 +123,19 @@ def test_the_server_answers_to_its_own_names(model: Path) -> None:
         )
 
 
+def asking(client: TestClient, count: int) -> tuple[list[int], list[threading.Thread]]:
+    """Starts threads with a request each, and returns the list that gets their status, and the threads."""
+    answers: list[int] = []
+
+    def send() -> None:
+        answers.append(client.post("/api/translate", json={"text": "a"}).status_code)
+
+    threads = [threading.Thread(target=send) for _ in range(count)]
+    for thread in threads:
+        thread.start()
+    return answers, threads
+
+
 def test_requests_that_wait_are_bounded(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     begun, go_on = threading.Semaphore(0), threading.Event()
 
@@ -133,14 +146,7 @@ def test_requests_that_wait_are_bounded(model: Path, monkeypatch: pytest.MonkeyP
 
     monkeypatch.setattr(Answers, "translate", slow)
     with make_client(model, Work(1, 3, 20.0)) as client:
-        answers: list[int] = []
-
-        def send() -> None:
-            answers.append(client.post("/api/translate", json={"text": "a"}).status_code)
-
-        threads = [threading.Thread(target=send) for _ in range(3)]
-        for thread in threads:
-            thread.start()
+        answers, threads = asking(client, 3)
         assert begun.acquire(timeout=20)
         while "hiero_pending_requests 3" not in client.get("/metrics").text:
             pass
@@ -162,14 +168,7 @@ def test_a_request_that_waited_too_long(model: Path, monkeypatch: pytest.MonkeyP
     go_on = threading.Event()
     monkeypatch.setattr(Answers, "translate", lambda *_: go_on.wait(20) and {"text": "done"})
     with make_client(model, Work(1, 3, 0.05)) as client:
-        answers: list[int] = []
-
-        def send() -> None:
-            answers.append(client.post("/api/translate", json={"text": "a"}).status_code)
-
-        threads = [threading.Thread(target=send) for _ in range(2)]
-        for thread in threads:
-            thread.start()
+        answers, threads = asking(client, 2)
         while "hiero_pending_requests 2" not in client.get("/metrics").text:
             pass
         threading.Timer(0.1, go_on.set).start()

@@ -21,11 +21,11 @@ from hiero.cli.base.files import Writes
 from hiero.cli.base.settings import SettingOptions
 from hiero.cli.base.size import memory_text
 from hiero.cli.options.common import PARSES, AllThreads
+from hiero.cli.options.learning import LearningFiles
 from hiero.cli.options.text import NormalisationOptions
-from hiero.decode.learning import Learning
 from hiero.features.distortion import DistortionStatistics
 from hiero.text import TextProcessing
-from hiero.train import AlignSettings, ExtractSettings, TrainInputs
+from hiero.train import AlignSettings, TrainInputs
 from hiero.train.corpus import divide_pairs
 from hiero.train.settings import DEFAULT_MEMORY
 
@@ -291,40 +291,6 @@ class RerankerFiles:
     @property
     def inputs(self) -> TrainInputs:
         return TrainInputs(self.source, self.target, self.dictionary, self.mono or [], self.alignment)
-
-
-@dataclass(frozen=True, kw_only=True)
-class LearningFiles:
-    """The files that a model needs to learn from corrections, and how they were made."""
-
-    alignment_model: Annotated[
-        Path | None,
-        typer.Option(help="File from hiero align --save, for a model that learns from corrections."),
-    ] = None
-    counts: Annotated[
-        Path | None, typer.Option(help="Rule counts from hiero extract, for a model that learns, too.")
-    ] = None
-    joining: Annotated[AlignSettings, SettingOptions(AlignSettings, only=("heuristic",))]
-    extraction: Annotated[
-        ExtractSettings,
-        SettingOptions(ExtractSettings, without=("max_phrase", "phrase_lines", "hierarchical_lines")),
-    ]
-
-    def learning(self, span_limit: int) -> Learning | None:
-        """Returns what a model needs whose initial phrases are as long as its spans may be.
-
-        Raises BadParameter if one file is missing."""
-        if (self.alignment_model is None) != (self.counts is None):
-            raise typer.BadParameter("--alignment-model and --counts come together")
-        if self.alignment_model is None:
-            return None
-        extraction = self.extraction.model_dump(exclude={"phrase_lines", "hierarchical_lines"})
-        return Learning(
-            alignment=str(self.alignment_model),
-            words=str(self.counts),
-            heuristic=self.joining.heuristic,
-            extraction={**extraction, "max_phrase": span_limit},
-        )
 
 
 @dataclass(frozen=True, kw_only=True)
