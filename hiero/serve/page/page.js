@@ -8,7 +8,7 @@ const EMPTY = { weights: {}, rules: [], hidden: [] };
 const VIEWS = { words: "words", derivation: "derivation", chart: "chart", why: "why not?", edit: "edit and teach" };
 const state = {
   model: "", context: "", text: "", settings: [{ ...EMPTY }, { ...EMPTY }], compare: false, active: 0,
-  sentence: 0, view: "words", span: null, wanted: "", phrases: {}, prefix: {}, open: true,
+  sentence: 0, view: "words", span: null, wanted: "", phrases: {}, prefix: {},
 };
 let models = [], context = null, drawn = 0;
 
@@ -317,15 +317,10 @@ function otherTranslations(sentence) {
       element("bdi", { dir: direction(model().target) }, one.text), " ", element("span", { class: "score" }, number(one.score))))));
 }
 
-let selectedRule = null;
-
 function viewDerivation(text, sentence, weights) {
   if (!sentence.derivation) return element("p", {}, "No rules translate this sentence.");
   const aside = element("aside", { "aria-live": "polite" });
-  const show = rule => {
-    selectedRule = rule;
-    aside.replaceChildren(...ruleDetails(rule, weights));
-  };
+  const show = rule => aside.replaceChildren(...ruleDetails(rule, weights));
   aside.replaceChildren(featureTable(sentence.features, weights, "the whole translation"));
   return element("div", { class: "columns" }, derivationTree(sentence.derivation, show), aside);
 }
@@ -411,6 +406,7 @@ function viewEdit(text, sentence) {
   const kept = $("edit");
   const box = kept ? kept.closest(".edit") : editBox();
   const field = box.querySelector("textarea");
+  if (field.dataset.text !== text) box.querySelector("#rest").textContent = "";  // it is of another sentence
   field.dataset.text = text;
   field.dir = box.querySelector("#rest").dir = direction(model().target);
   setValue(field, typed);
@@ -418,7 +414,7 @@ function viewEdit(text, sentence) {
   box.querySelector("#edit-note").textContent = answer?.error ? answer.error.message :
     rest == null && !answer?.error ? (answer ? "No translation of the model goes on like this." : "…") : "";
   const learn = box.querySelector("#learn");
-  learn.disabled = !state.context || !(typed + box.querySelector("#rest").textContent).trim();
+  learn.disabled = teaching || !answer?.value || !state.context || !(typed + box.querySelector("#rest").textContent).trim();
   box.querySelector("#teach-note").textContent = state.context ? `Corrections are kept in the context ${state.context}.` : "Name a context above to teach the model.";
   return box;
 }
@@ -459,7 +455,11 @@ function editBox() {
   return box;
 }
 
+let teaching = false;
+
 async function teach(source, target) {
+  if (teaching) return;
+  teaching = true;
   try {
     const started = performance.now();
     const learned = await send("api/correct", { model: state.model, context: state.context, source, target });
@@ -469,6 +469,9 @@ async function teach(source, target) {
     note(`Learned correction ${learned.id} in ${number((performance.now() - started) / 1000, 2)} s.`);
   } catch (error) {
     note(error.message);
+  } finally {
+    teaching = false;
+    schedule();
   }
 }
 
@@ -480,9 +483,11 @@ function forget() {
 
 async function loadContext() {
   context = null;
-  if (state.context) {
+  const { model: name, context: wanted } = state;
+  if (wanted) {
     try {
-      context = await send(`api/contexts/${encodeURIComponent(state.context)}?model=${encodeURIComponent(state.model)}`, null, undefined, "GET");
+      const found = await send(`api/contexts/${encodeURIComponent(wanted)}?model=${encodeURIComponent(name)}`, null, undefined, "GET");
+      if (name === state.model && wanted === state.context) context = found;  // another may be asked for meanwhile
     } catch (error) {
       note(error.message);
     }
