@@ -2274,7 +2274,7 @@ class Decoder:
             constraint: Constraint on the words of the translation.
             markup: Marks of words of the sentence.
             lattice: Nodes of the tokens, if they are the arcs of a lattice.
-            hidden: Rules whose label and sides no rule of the translation has.
+            hidden: Rules whose label and sides no rule of the model has that is used.
             deadline: Moment at which the search ends with what it has; None: no such moment.
             keep: "none", "forest", "chart" or "splits": the part of the search space that the translation
                 holds besides its best derivation.

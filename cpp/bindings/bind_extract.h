@@ -46,7 +46,7 @@ class TestedBitext {
   // Reads the bitext. Returns nullptr if there is none. Throws as IndexedBitext does.
   IndexedBitext* read(const CountsFile& counts) {
     if (!source_) return nullptr;
-    Vocab words = counts.words().copy();
+    Vocab words(&counts.words());
     return &index_.emplace(source_->reader(), target_->reader(), words, counts.statistics().pairs);
   }
 

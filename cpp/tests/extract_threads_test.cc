@@ -156,7 +156,7 @@ std::string significant(const Text& text, const std::string& counts, std::size_t
   const CountsFile file(counts);
   LineReader source = lines_of(text.source, "source");
   LineReader target = lines_of(text.target, "target");
-  Vocab words = file.words().copy();
+  Vocab words(&file.words());
   IndexedBitext bitext(source, target, words, file.statistics().pairs);
   ScoreOptions options;
   const ScoreStatistics scored =

@@ -26,9 +26,9 @@ _UNMARKED = Markup()
 class Sentence:
     """A sentence to translate: raw ``text``, which the model tokenises, or ``tokens``.
 
-    ``rules`` are used only for this sentence. Rules that are ``hidden`` are not used: all those with the
-    label and the sides of one of these, whose features do not matter. ``parse`` is the sentence's tree, and
-    ``annotations`` are other data for local features, by name. Features get a sentence with tokens, and a
+    ``rules`` are used only for this sentence. Rules of the model that are ``hidden`` are not used: those with
+    the label and the sides of one of these, whose features do not matter. ``parse`` is the sentence's tree,
+    and ``annotations`` are other data for local features, by name. Features get a sentence with tokens, and a
     parse of the same tokens.
 
     What is said of the translation holds for all derivations that the search makes, or there is none:

@@ -56,7 +56,8 @@ def test_exact_search_ends_too(decoder: hiero.Decoder) -> None:
     exact = hiero.Decoder(decoder.model, pop_limit=10, span_limit=24, exact=10**9)
     deadline = hiero.Deadline(0.2)
     result = exact.translate(SENTENCE, deadline=deadline)
-    assert result.has_parse and deadline.passed and not result.optimal
+    assert result.has_parse and deadline.passed and not result.optimal and result.was_late
+    assert not exact.translate(SENTENCE[:4], deadline=hiero.Deadline(60)).was_late
 
 
 def test_a_late_reference_is_reached(decoder: hiero.Decoder) -> None:

@@ -10,31 +10,32 @@ std::uint64_t hash_word(std::string_view text) {
   return checksum(reinterpret_cast<const std::byte*>(text.data()), text.size());
 }
 
-std::uint32_t Vocab::intern(std::string_view text) {
-  std::size_t mask = slots_.size() - 1;
+std::size_t Vocab::place(std::string_view text) const {
+  const std::size_t mask = slots_.size() - 1;
   std::size_t at = hash_word(text) & mask;
-  for (; slots_[at] != kEmpty; at = (at + 1) & mask) {
-    if (words_[slots_[at]] == text) return slots_[at];
+  while (slots_[at] != kEmpty && words_[slots_[at]] != text) at = (at + 1) & mask;
+  return at;
+}
+
+std::uint32_t Vocab::intern(std::string_view text) {
+  if (base_) {
+    if (const std::optional<std::uint32_t> id = base_->find(text)) return *id;
   }
+  const std::size_t at = place(text);
+  if (slots_[at] != kEmpty) return first_ + slots_[at];
   const std::uint32_t id = size();
+  slots_[at] = id - first_;
   words_.push_back(store(text));
-  slots_[at] = id;
   if (2 * words_.size() > slots_.size()) grow();
   return id;
 }
 
 std::optional<std::uint32_t> Vocab::find(std::string_view text) const {
-  const std::size_t mask = slots_.size() - 1;
-  for (std::size_t at = hash_word(text) & mask; slots_[at] != kEmpty; at = (at + 1) & mask) {
-    if (words_[slots_[at]] == text) return slots_[at];
+  if (base_) {
+    if (const std::optional<std::uint32_t> id = base_->find(text)) return id;
   }
-  return std::nullopt;
-}
-
-Vocab Vocab::copy() const {
-  Vocab out;
-  for (const std::string_view word : words_) out.intern(word);
-  return out;
+  const std::uint32_t slot = slots_[place(text)];
+  return slot == kEmpty ? std::nullopt : std::optional(first_ + slot);
 }
 
 std::string_view Vocab::store(std::string_view text) {
@@ -54,10 +55,10 @@ std::string_view Vocab::store(std::string_view text) {
 void Vocab::grow() {
   slots_.assign(2 * slots_.size(), kEmpty);
   const std::size_t mask = slots_.size() - 1;
-  for (std::uint32_t id = 0; id < size(); ++id) {
-    std::size_t at = hash_word(words_[id]) & mask;
+  for (std::uint32_t k = 0; k < words_.size(); ++k) {
+    std::size_t at = hash_word(words_[k]) & mask;
     while (slots_[at] != kEmpty) at = (at + 1) & mask;
-    slots_[at] = id;
+    slots_[at] = k;
   }
 }
 

@@ -233,6 +233,7 @@ Translation Decoder::translate(SentenceInput input, Keep keep) const {
     ExactSearch exact(search_context, space.goals[0].score);
     exact.run(options.exact);
     out.gap = exact.gap();
+    out.was_late = exact.is_stopped() && context.is_late();
     out.stats.hypotheses += exact.space().hypotheses;
     if (exact.is_better()) {
       ForestBuilder better(context, targets, exact.space(), feature_names);

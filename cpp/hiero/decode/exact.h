@@ -39,6 +39,8 @@ class ExactSearch {
   // How much better than the known derivation, or that of space() if there is one, the best can be: 0 if it
   // cannot be better by more than the rounding of sums, infinity if nothing is known.
   double gap() const { return gap_; }
+  // Whether it ended before all derivations were bounded: by its limit, or by the deadline.
+  bool is_stopped() const { return stopped_; }
   bool is_better() const { return !space_.goals.empty(); }
   // The search space, with the best edge of each item; its goals are those that score better.
   const SearchSpace& space() const { return space_; }

@@ -22,10 +22,6 @@ std::optional<std::vector<Symbol>> numbered(const RuleTable& table, const std::v
 
 }  // namespace
 
-bool same_sides(const Rule& a, const Rule& b) {
-  return a.lhs == b.lhs && a.source == b.source && a.target == b.target;
-}
-
 HiddenRules::HiddenRules(const TranslationModel& model, const std::vector<Rule>& rules) : model_(model) {
   if (rules.empty()) return;
   rules_.resize(model.tables().size());

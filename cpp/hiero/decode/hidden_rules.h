@@ -34,7 +34,4 @@ class HiddenRules {
   bool any_ = false;
 };
 
-// Whether two rules have the same label and sides.
-bool same_sides(const Rule& a, const Rule& b);
-
 }  // namespace hiero

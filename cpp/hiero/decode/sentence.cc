@@ -53,9 +53,6 @@ Sentence::Sentence(const TranslationModel& model, SentenceInput input, const Dec
   check_markup(markup_, size());
   check_lattice(lattice_, size());
   if (lattice_.any()) number_nodes(input.weights);
-  std::erase_if(input.rules, [&](const Rule& rule) {
-    return std::ranges::any_of(input.hidden, [&](const Rule& hidden) { return same_sides(rule, hidden); });
-  });
   std::ranges::move(pass_through_rules(input.rules, options), std::back_inserter(input.rules));
   if (options.unknown_words != UnknownWords::kCopy) {
     for (const std::uint32_t position : unknown_) std::erase(markup_.kept, without_marks(tokens_[position]));

@@ -31,7 +31,7 @@ struct SentenceInput {
   SourceMarkup markup{};
   SourceLattice lattice{};
   std::shared_ptr<const Deadline> deadline{};  // of the search; null: none
-  std::vector<Rule> hidden{};  // rules that it is translated without: those of these labels and sides
+  std::vector<Rule> hidden{};                  // rules of the model that it is translated without
   std::vector<Rule> forced{};  // these too, whose words count as unknown all the same (forced_prefix.h)
 };
 

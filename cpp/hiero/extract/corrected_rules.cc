@@ -86,7 +86,7 @@ CorrectedRules::CorrectedRules(std::shared_ptr<const CountsFile> words,
     : trained_words_(std::move(words)),
       trained_rules_(std::move(table)),
       extractor_(options),
-      words_(trained_words_->words().copy()),
+      words_(&trained_words_->words()),
       lexicon_(&trained_words_->lexicon()) {}
 
 void CorrectedRules::add(std::span<const std::string> source, std::span<const std::string> target,

@@ -20,7 +20,7 @@ ScoreStatistics score_rules(const CountsFile& counts, const std::string& output,
   TableNames names;
   names.owner = options.owner;
   names.span_limit = options.span_limit;
-  names.words = counts.words().copy();
+  names.words = Vocab(&counts.words());
   add_scores(names, counts.statistics().rules);
   const Scoring scoring(counts, options);
   RuleWorkers workers(scoring, bitext, least_significance, threads);
