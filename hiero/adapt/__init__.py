@@ -8,7 +8,8 @@
 """
 
 from hiero.adapt.adapted_decoder import Correction
+from hiero.adapt.learning_model import LearningModel
 from hiero.adapt.session import Session
 from hiero.adapt.settings import AdaptSettings
 
-__all__ = ["AdaptSettings", "Correction", "Session"]
+__all__ = ["AdaptSettings", "Correction", "LearningModel", "Session"]

@@ -9,7 +9,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from hiero._core import Error, Translation
+from hiero._core import Deadline, Error, Rule, Translation
+from hiero.adapt.learning_model import LearningModel
 from hiero.adapt.rules import CORRECTED, RuleMemory
 from hiero.adapt.settings import AdaptSettings
 from hiero.decode.decoder import Decoder, Source
@@ -17,7 +18,6 @@ from hiero.features.sentence import Sentence
 from hiero.forest.losses import BleuDocument
 from hiero.text import TextSide
 from hiero.train.alignment import Links
-from hiero.train.alignment_model import AlignmentModel
 from hiero.tune.methods.mira.constraints import HopeFearSelection, solve_batch
 from hiero.tune.methods.mira.online import TOLERANCE
 
@@ -44,7 +44,7 @@ class Correction:
     translation: str
     links: Links
     weights: Mapping[str, float]
-    document: BleuDocument = field(repr=False)
+    document: BleuDocument = field(repr=False, compare=False)
 
     @classmethod
     def from_record(cls, record: Mapping[str, Any]) -> Self:
@@ -78,23 +78,23 @@ class AdaptedDecoder:
     that learning rules needs.
     """
 
-    def __init__(self, decoder: Decoder, settings: AdaptSettings) -> None:
+    def __init__(self, model: LearningModel, settings: AdaptSettings) -> None:
         self.settings = settings
         self.corrections: list[Correction] = []
-        self._decoder = decoder
-        self._scale = _SCALE / (sum(map(abs, decoder.weights.values())) or _SCALE)
+        self._model = model
+        self._decoder = model.decoder
+        self._scale = _SCALE / (sum(map(abs, model.decoder.weights.values())) or _SCALE)
         self._memory: RuleMemory | None = None
         self._document = BleuDocument()
         self._own_weights: dict[str, float] = {}  # of features that the model does not have
         self._lock = threading.Lock()
         if settings.rules:
-            if (learning := decoder.model.learning) is None:
+            if model.words is None:
                 raise Error(
                     "the model cannot align corrections, because hiero's own aligner did not align its"
                     " training: learn weights alone"
                 )
-            self._aligner = AlignmentModel(learning.alignment)
-            self._memory = RuleMemory(decoder.model)
+            self._memory = RuleMemory(model.decoder.model, model.words)
             self._own_weights = {CORRECTED: 0.0}
 
     @property
@@ -111,28 +111,35 @@ class AdaptedDecoder:
     def resolve(
         self, source: Source, weights: Mapping[str, float]
     ) -> tuple[Decoder, Sentence, dict[str, float]]:
-        """Returns the decoder, the sentence with its rules of corrections, and the weights for this call."""
+        """Returns the decoder, the sentence with its rules of corrections, and the weights for this call.
+
+        Rules of corrections that the sentence hides are left out.
+        """
         sentence = Sentence.from_source(source)
         tokens = sentence.with_tokens(self._decoder.model.text.source).tokens
         with self._lock:
             decoder, own_weights = self._decoder, self._own_weights
             rules = [] if self._memory is None else self._memory.rules_for(tokens)
+        hidden = set(map(_sides, sentence.hidden))
+        rules = [rule for rule in rules if _sides(rule) not in hidden]
         if rules:
             sentence = Sentence.from_source(sentence, rules=[*sentence.rules, *rules])
             return decoder, sentence, {**own_weights, **weights}
         return decoder, sentence, {name: one for name, one in weights.items() if name not in own_weights}
 
-    def update(self, number: int, source: Text, target: Text) -> Correction:
-        """Computes what a correction changes, without changing it."""
+    def update(self, number: int, source: Text, target: Text, deadline: Deadline | None = None) -> Correction:
+        """Computes what a correction changes, without changing it.
+
+        Raises TimeoutError if the deadline ends the search, whose forest is then too small to learn from.
+        """
         text = self._decoder.model.text
         tokens, reference = tokens_of(source, text.source), tokens_of(target, text.target)
         decoder, sentence, own_weights = self.resolve(source, {})
-        result = decoder.translate(sentence, keep="forest", weights=own_weights)
+        result = decoder.translate(sentence, keep="forest", weights=own_weights, deadline=deadline)
+        if result.was_late:
+            raise TimeoutError("there was no time to learn from a correction")
         weights, document = self._moved_weights(result, reference)
-        links: Links = []
-        if self._memory is not None:
-            heuristic: Any = self._decoder.model.learning and self._decoder.model.learning.heuristic
-            links = self._aligner.align(tokens, reference, heuristic).links
+        links = self._model.align(tokens, reference) if self._memory is not None else []
         return Correction(number, source, target, result.text, links, weights, document)
 
     def apply(self, correction: Correction) -> None:
@@ -177,3 +184,7 @@ class AdaptedDecoder:
 def tokens_of(text: Text, side: TextSide) -> list[str]:
     """Returns the tokens of raw text, or those that are given."""
     return side.tokens(text) if isinstance(text, str) else list(text)
+
+
+def _sides(rule: Rule) -> tuple[str, ...]:
+    return rule.lhs, *rule.source, "|||", *rule.target

@@ -1,5 +1,7 @@
 """An append-only file of records. What was appended survives the end of the process and of the power.
 
+There is a file from the first record on.
+
 Each line is a record: the CRC-32 of its JSON as 8 hexadecimal digits, a space, and the JSON object. A process
 that is killed while it appends leaves a part of a line, which was not acknowledged; it is cut off when the
 journal is opened again.
@@ -7,13 +9,14 @@ journal is opened again.
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import json
 import os
 import zlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, BinaryIO, Self
 
 from hiero._core import FormatError
 from hiero.base.files import sync
@@ -22,56 +25,72 @@ Record = dict[str, Any]
 
 
 class Journal:
-    """A journal that this process alone appends to.
+    """A journal that this process alone appends to. Not for several threads at once.
 
-    ``records`` are those that it had when it was opened. Raises OSError if another process has it open,
-    FormatError naming file and line if a record is damaged.
+    Raises OSError if another process has it open.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        if not path.parent.exists():
-            path.parent.mkdir(parents=True, exist_ok=True)
-            sync(path.parent.parent)
-        is_new = not path.exists()
-        self._file = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
-        try:
-            self._lock()
-            self.records, end = _read(path)
-            os.ftruncate(self._file, end)
-            self._end = end
-            if is_new:
-                sync(path.parent)
-        except BaseException:
-            self.close()
-            raise
+        self._file: BinaryIO | None = None
+        self._end = 0
+        if path.exists():
+            self._open()
 
-    def _lock(self) -> None:
+    def _open(self) -> None:
+        """Opens the file for this process alone, and makes it if there is none."""
+        if not self.path.parent.exists():
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            sync(self.path.parent.parent)
+        is_new = not self.path.exists()
+        file = os.fdopen(os.open(self.path, os.O_RDWR | os.O_CREAT, 0o666), "r+b", buffering=0)
         try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
+            file.close()
             raise OSError(error.errno, "another process is using this context", str(self.path)) from None
+        if is_new:
+            sync(self.path.parent)
+        self._file = file
+
+    def read(self) -> list[Record]:
+        """Returns the records that the file has, to be called before the first ``append``.
+
+        Raises FormatError naming file and line if a record is damaged.
+        """
+        if self._file is None:
+            return []
+        records, self._end = _read(self.path)
+        self._file.truncate(self._end)
+        return records
 
     def append(self, record: Mapping[str, Any]) -> None:
         """Appends a record, and returns when it is on the disk.
 
         Raises OSError, and leaves the journal as it was, if it cannot be written.
         """
+        if self._file is None:
+            self._open()
+        assert self._file is not None
+        file = self._file.fileno()
+        status = os.fstat(file)
+        if status.st_size != self._end or status.st_nlink == 0:
+            raise OSError(errno.EAGAIN, "another process has changed this context", str(self.path))
         line = _line(record)
         try:
             written = 0
             while written < len(line):
-                written += os.pwrite(self._file, line[written:], self._end + written)
-            os.fsync(self._file)
+                written += os.pwrite(file, line[written:], self._end + written)
+            os.fsync(file)
         except OSError as error:
-            os.ftruncate(self._file, self._end)
+            os.ftruncate(file, self._end)
             raise OSError(error.errno, error.strerror, str(self.path)) from None
         self._end += len(line)
 
     def close(self) -> None:
-        if self._file >= 0:
-            os.close(self._file)
-        self._file = -1
+        if self._file is not None:
+            self._file.close()
+        self._file = None
 
     def __enter__(self) -> Self:
         return self

@@ -23,15 +23,15 @@ _LABEL = "X"
 class RuleMemory:
     """The rules of corrections. Not for several threads at once.
 
-    ``model`` must have what learning needs, and rules with the features of ``hiero.train.score_rules``.
+    ``words`` are the counts that ``model.learning`` names. The rules of the model have the features of
+    ``hiero.train.score_rules``.
     """
 
-    def __init__(self, model: Model) -> None:
+    def __init__(self, model: Model, words: RuleCounts) -> None:
         assert model.learning is not None
         self._features = frozenset(model.feature_names)
-        self._rules = CorrectedRules(
-            RuleCounts(model.learning.words), model.tables[0], ExtractOptions(**model.learning.extraction)
-        )
+        options = ExtractOptions(**model.learning.extraction)
+        self._rules = CorrectedRules(words, model.tables[0], options)
 
     def __len__(self) -> int:
         """Returns the number of different rules."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 import threading
@@ -14,21 +13,22 @@ from typing import Any, Self
 from hiero._core import Deadline, FormatError, Translation
 from hiero.adapt.adapted_decoder import AdaptedDecoder, Correction, Text, tokens_of
 from hiero.adapt.journal import Journal, Record, read_records
+from hiero.adapt.learning_model import LearningModel
 from hiero.adapt.settings import AdaptSettings
 from hiero.base.files import write_atomically
-from hiero.base.ownership import MANIFEST
 from hiero.decode.decoder import Decoder, Keep, Source
 from hiero.decode.model import Model, PathLike
 from hiero.features.sentence import Sentence
 
 _FORMAT = 1
-_NAME = re.compile(r"[\w-][\w.-]{0,63}")
+_NAME = re.compile(r"[\w-][\w.-]*")
+_LONGEST_NAME = 64  # bytes, which leaves room in names of files
 
 
 def context_path(model: PathLike, context: str) -> Path:
     """Returns the file of a context of a model. Raises ValueError for a name that is none: letters, digits,
-    and inside ``.``, ``-`` and ``_``, at most 64."""
-    if not _NAME.fullmatch(context):
+    and inside ``.``, ``-`` and ``_``, at most 64 bytes in UTF-8."""
+    if not _NAME.fullmatch(context) or len(context.encode()) > _LONGEST_NAME:
         raise ValueError(f"context {context!r}: expected up to 64 letters, digits, '-', '_' and '.'")
     path = Path(os.path.abspath(model))
     return path.with_name(f"{path.name}.contexts") / f"{context}.journal"
@@ -44,63 +44,62 @@ class Session:
     >>> session.correct("je ne sais pas", "i do not know")  # doctest: +SKIP
     """
 
-    def __init__(
-        self, model: Model, settings: AdaptSettings | None = None, *, decoder: Decoder | None = None
-    ) -> None:
+    def __init__(self, model: Model | LearningModel, settings: AdaptSettings | None = None) -> None:
         """Begins a session without corrections, which no file keeps; ``open`` has one with a file.
 
-        ``decoder`` is one of the model, with settings of its own. Raises Error for a model that cannot learn
-        rules, because its training was not aligned by hiero, if ``settings`` ask for these.
+        Raises Error for a model that cannot learn rules, because its training was not aligned by hiero, if
+        ``settings`` ask for these.
         """
-        self.model = model
+        self._learning_model = model if isinstance(model, LearningModel) else LearningModel(Decoder(model))
+        self.model = self._learning_model.decoder.model
         self.settings = settings or AdaptSettings()
-        self._decoder = decoder or Decoder(model)
         self._journal: Journal | None = None
+        self._header: Record | None = None  # to be written before the first record
         self._is_open = True
-        self._adapted = AdaptedDecoder(self._decoder, self.settings)
+        self._adapted = AdaptedDecoder(self._learning_model, self.settings)
         self._next = 1  # the number of the next correction
         self._learning = threading.Lock()
 
     @classmethod
     def open(
         cls,
-        model: PathLike,
+        model: PathLike | LearningModel,
         context: str,
         settings: Mapping[str, Any] | None = None,
         *,
-        decoder: Decoder | None = None,
         report: Callable[[str], object] = lambda line: None,
     ) -> Self:
         """Opens the session of a context of a model directory, whose file is in MODEL.contexts beside it.
+
+        The file is made with the first correction. ``model`` may be what ``LearningModel.open`` returned,
+        which sessions then share.
 
         The session goes on after the corrections that it had, with the settings that it had but for those of
         ``AdaptSettings`` that ``settings`` names. If the model or a setting has changed, it learns from
         all of them again, and ``report`` is told so. Raises OSError, also if another process uses the
         context; FormatError for a damaged file; ValueError for a context whose name is none.
         """
-        path = context_path(model, context)
-        manifest = hashlib.sha256((Path(model) / MANIFEST).read_bytes()).hexdigest()
-        loaded = decoder.model if decoder is not None else Model.load(model)
-        journal = Journal(path)
+        loaded = model if isinstance(model, LearningModel) else LearningModel.open(model)
+        if loaded.path is None:
+            raise ValueError("a context is of a model directory: use LearningModel.open")
+        journal = Journal(context_path(loaded.path, context))
         try:
-            recorded = _Recorded.read(journal.path, journal.records)
-            session = cls(loaded, AdaptSettings(**{**recorded.settings, **(settings or {})}), decoder=decoder)
-            session._restore(journal, recorded, manifest, report)
+            recorded = _Recorded.read(journal.path, journal.read())
+            session = cls(loaded, AdaptSettings(**{**recorded.settings, **(settings or {})}))
+            session._restore(journal, recorded, report)
         except BaseException:
             journal.close()
             raise
         return session
 
-    def _restore(
-        self, journal: Journal, recorded: _Recorded, manifest: str, report: Callable[[str], object]
-    ) -> None:
+    def _restore(self, journal: Journal, recorded: _Recorded, report: Callable[[str], object]) -> None:
         """Goes on with what a journal has recorded, and with the journal."""
         self._next = recorded.next
         learner = {
             "format": _FORMAT,
-            "model": manifest,
+            "model": self._learning_model.checksum,
             "settings": self.settings.model_dump(),
-            "decoding": self._decoder.settings.model_dump(),
+            "decoding": self._learning_model.decoder.settings.model_dump(),
         }
         corrections = recorded.corrections
         if recorded.learner == learner:
@@ -112,7 +111,11 @@ class Session:
             for correction in corrections:
                 self._adapted.apply(self._adapted.update(correction.id, correction.source, correction.target))
             records = [correction.to_record() for correction in self._adapted.corrections]
-            journal.append({"learner": learner, "next": self._next, "corrections": records})
+            header = {"learner": learner, "next": self._next, "corrections": records}
+            if corrections:
+                journal.append(header)
+            else:
+                self._header = header
         self._journal = journal
 
     def close(self) -> None:
@@ -162,26 +165,27 @@ class Session:
         decoder, sentence, merged = self.resolve(source, weights)
         return decoder.translate(sentence, keep=keep, weights=merged, deadline=deadline)
 
-    def correct(self, source: Text, target: Text) -> Correction:
+    def correct(self, source: Text, target: Text, *, deadline: Deadline | None = None) -> Correction:
         """Learns from a correct translation of a sentence, and returns what was learned.
 
         Each is raw text, or its tokens. When the call returns, a session with a file has it there. Raises
         ValueError for texts without words, and for a session that is closed; OSError if the file cannot be
-        written, and then learns nothing.
+        written, TimeoutError if the deadline passes before, and then learns nothing.
         """
         with self._learning:
             self._check(source, target)
-            correction = self._adapted.update(self._next, source, target)
+            correction = self._adapted.update(self._next, source, target, deadline)
             self._record(correction.to_record())
             self._adapted.apply(correction)
             self._next += 1
         return correction
 
-    def undo(self, number: int | None = None) -> Correction:
+    def undo(self, number: int | None = None, *, deadline: Deadline | None = None) -> Correction:
         """Forgets a correction, given by its ``id``, or the last one, and returns it.
 
         Everything is then as if it had not been made: the session learns again from those behind it. Raises
-        ValueError if there is no such correction; OSError.
+        ValueError if there is no such correction; OSError, or TimeoutError if the deadline passes before, and
+        then forgets nothing.
         """
         with self._learning:
             kept = self.corrections
@@ -189,11 +193,11 @@ class Session:
             if not places:
                 raise ValueError("no corrections" if number is None else f"no correction {number}")
             undone = kept.pop(places[-1])
-            adapted = AdaptedDecoder(self._decoder, self.settings)
+            adapted = AdaptedDecoder(self._learning_model, self.settings)
             for correction in kept[: places[-1]]:
                 adapted.apply(correction)
             for correction in kept[places[-1] :]:
-                adapted.apply(adapted.update(correction.id, correction.source, correction.target))
+                adapted.apply(adapted.update(correction.id, correction.source, correction.target, deadline))
             later = [correction.to_record() for correction in adapted.corrections[places[-1] :]]
             self._record({"undone": undone.id, "corrections": later})
             self._adapted = adapted
@@ -212,8 +216,12 @@ class Session:
     def _record(self, record: Record) -> None:
         if not self._is_open:
             raise ValueError("the session is closed")
-        if self._journal is not None:
-            self._journal.append(record)
+        if self._journal is None:
+            return
+        if self._header is not None:
+            self._journal.append(self._header)
+            self._header = None
+        self._journal.append(record)
 
 
 def read_corrections(model: PathLike, context: str) -> list[Correction]:

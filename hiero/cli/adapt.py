@@ -13,6 +13,7 @@ import typer
 
 from hiero import FormatError
 from hiero.adapt import AdaptSettings, Correction, Session
+from hiero.adapt.adapted_decoder import tokens_of
 from hiero.adapt.session import read_corrections, write_bitext
 from hiero.base.lines import read_lines
 from hiero.base.text import split
@@ -105,23 +106,24 @@ def _say(line: str, quiet: bool) -> None:
 
 def _learn(session: Session, pairs: Sequence[_Pair], output: Path | None, quiet: bool) -> None:
     """Translates and learns what is left of a document, and writes the translations of all lines."""
-    worded = [pair for pair in pairs if all(map(_has_words, pair))]
+    text = session.model.text
+    has_words = [
+        [bool(tokens_of(source, text.source)), bool(tokens_of(target, text.target))]
+        for source, target in pairs
+    ]
+    worded = [pair for pair, sides in zip(pairs, has_words, strict=True) if all(sides)]
     done = iter(_learned_before(session.corrections, worded))
     with progress_line(quiet) as progress, writing(output) as stream:
-        for number, (text, reference) in enumerate(pairs, start=1):
-            if _has_words(text) and _has_words(reference):
-                translation = (next(done, None) or session.correct(text, reference)).translation
+        for number, ((source, reference), sides) in enumerate(zip(pairs, has_words, strict=True), start=1):
+            if all(sides):
+                translation = (next(done, None) or session.correct(source, reference)).translation
             else:
-                translation = session.translate(text).text if _has_words(text) else ""
+                translation = session.translate(source).text if sides[0] else ""
             stream.write(f"{translation}\n".encode())
             if stream is sys.stdout.buffer:
                 stream.flush()
             if progress is not None:
                 progress("lines", number, len(pairs))
-
-
-def _has_words(text: Any) -> bool:
-    return bool(text if isinstance(text, list) else split(text))
 
 
 def _learned_before(corrections: Sequence[Correction], pairs: Sequence[_Pair]) -> Sequence[Correction]:

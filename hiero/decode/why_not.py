@@ -7,14 +7,15 @@ is not there was pruned, and if everything is there, something else scored highe
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 import numpy as np
 
-from hiero._core import Chart, Derivation, Forest, Translation
-from hiero.decode.decoder import Decoder, Source
+from hiero._core import Chart, Deadline, Derivation, Forest, Translation
+from hiero.decode.decoder import Decoder, Keep, Source
 from hiero.features.sentence import Sentence
 from hiero.forest.derivations import RuleApplication, derivation_tree, rule_application
 
@@ -92,11 +93,13 @@ def why_not(
     source: Source,
     wanted: str | Sequence[str],
     weights: Mapping[str, float] | None = None,
+    deadline: Deadline | None = None,
 ) -> WhyNot:
     """Finds out why a translation was not chosen.
 
-    ``wanted`` is raw text or tokens. Raises what ``Decoder.translate`` raises, and ValueError for a wanted
-    translation without words and for a lattice.
+    ``wanted`` is raw text or tokens. Raises what ``Decoder.translate`` raises, ValueError for a wanted
+    translation without words and for a lattice, and TimeoutError if the deadline passes before the answer is
+    found.
     """
     sentence = Sentence.from_source(source)
     if sentence.lattice is not None:
@@ -105,13 +108,14 @@ def why_not(
     tokens = side.tokens(wanted) if isinstance(wanted, str) else list(wanted)
     if not tokens:
         raise ValueError("wanted: no words")
-    best = decoder.translate(sentence, keep="chart", weights=weights)
+    search = partial(_search, weights=weights, deadline=deadline)
+    best = search(decoder, sentence, "chart")
     if best.has_parse and best.tokens == tokens:
         return WhyNot("chosen", tokens, best, best)
     forced = Sentence.from_source(sentence, references=[tokens])
-    found = decoder.translate(forced, weights=weights)
+    found = search(decoder, forced)
     if not found.has_parse:
-        return _unreached(decoder, forced, tokens, best, found, weights)
+        return _unreached(decoder, forced, tokens, best, found, search)
     chart = best.chart
     has_words = chart.forest.root >= 0 and chart.forest.constrain([tokens]).root >= 0
     lost = _lost(chart, found)
@@ -119,11 +123,26 @@ def why_not(
     if lost is None or (has_words and found.score <= best.score):
         return WhyNot("scored lower", tokens, best, found)
     if decoder.settings.ttable_limit > 0:
-        wider = _without(decoder, "ttable_limit").translate(sentence, keep="chart", weights=weights)
+        wider = search(_without(decoder, "ttable_limit"), sentence, "chart")
         still = _lost(wider.chart, found)
         if still is None or still.application.edge != lost.application.edge:
             return WhyNot("limit", tokens, best, found, limits=("ttable_limit",))
     return WhyNot("pruned", tokens, best, found, pruned=_pruned_item(chart, lost, found))
+
+
+def _search(
+    decoder: Decoder,
+    sentence: Sentence,
+    keep: Keep = "none",
+    *,
+    weights: Mapping[str, float] | None,
+    deadline: Deadline | None,
+) -> Translation:
+    """Translates a sentence. Raises TimeoutError if the deadline ends the search."""
+    result = decoder.translate(sentence, keep=keep, weights=weights, deadline=deadline)
+    if result.was_late:
+        raise TimeoutError("there was no time to find out why: ask about a shorter sentence")
+    return result
 
 
 def _unreached(
@@ -132,11 +151,11 @@ def _unreached(
     tokens: Sequence[str],
     best: Translation,
     found: Translation,
-    weights: Mapping[str, float] | None,
+    search: Callable[[Decoder, Sentence], Translation],
 ) -> WhyNot:
     """Tells whether a limit on rules keeps the translation from being derived, or rules are missing."""
     for limits in (("ttable_limit",), ("span_limit",), ("ttable_limit", "span_limit")):
-        wanted = _without(decoder, *limits).translate(forced, weights=weights)
+        wanted = search(_without(decoder, *limits), forced)
         if wanted.has_parse:
             return WhyNot("limit", tokens, best, wanted, limits=limits)
     return WhyNot(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import random
 import signal
@@ -14,6 +15,7 @@ import pytest
 import hiero
 from hiero.adapt import Session
 from hiero.adapt.session import context_path, read_corrections
+from hiero.text import TextProcessing, TextSide
 from support.commands import BIN, call
 from support.files import write
 
@@ -69,6 +71,16 @@ def test_a_second_document(model: Path, files: tuple[Path, Path], tmp_path: Path
     # The last lines of the first document begin the second one: they are as good as learned.
     assert [one.source for one in corrections] == sources[:4] + sources[6:]
     assert translations[:2] == [one.translation for one in corrections[2:4]]
+
+
+def test_lines_that_have_no_tokens(model: Path, tmp_path: Path) -> None:
+    text = TextProcessing(TextSide("moses", "und"), TextSide("moses", "en"))
+    dataclasses.replace(hiero.Model.load(model), text=text).save(model)
+    lines = ["小狗", "\u200b", "", "狗"], ["a puppy", "a", "b", "\u200b"]
+    files = write(tmp_path / "f", lines[0]), write(tmp_path / "e", lines[1])
+    translations = adapt(model, *lines_of(files))
+    assert [bool(line) for line in translations] == [True, False, False, True]
+    assert [one.source for one in read_corrections(model, "anna")] == ["小狗"]
 
 
 def test_tokens_and_settings(model: Path, files: tuple[Path, Path]) -> None:

@@ -34,7 +34,7 @@ def test_features_are_those_of_training_on_both(tmp_path: Path, seed: int) -> No
     RuleCounts(str(tmp_path / "first" / "counts")).save_words(str(tmp_path / "words"))
     extraction = ExtractSettings(**SETTINGS).model_dump(exclude={"phrase_lines", "hierarchical_lines"})
     learning = Learning(alignment="", words=str(tmp_path / "words"), heuristic="union", extraction=extraction)
-    memory = RuleMemory(hiero.Model([table], learning=learning))
+    memory = RuleMemory(hiero.Model([table], learning=learning), RuleCounts(str(tmp_path / "words")))
     for pair in second:
         memory.add(pair.source, pair.target, sorted(pair.links, reverse=True))
     alone = trained(tmp_path / "second", second)
@@ -115,7 +115,7 @@ def test_words_that_look_like_syntax(tmp_path: Path) -> None:
     learning = Learning(
         alignment="", words=str(tmp_path / "some" / "counts"), heuristic="union", extraction={"max_phrase": 4}
     )
-    memory = RuleMemory(hiero.Model([table], learning=learning))
+    memory = RuleMemory(hiero.Model([table], learning=learning), RuleCounts(learning.words))
     memory.add(pair.source, pair.target, [(0, 0), (1, 1)])
     texts = {(tuple(rule.source), tuple(rule.target)) for rule in memory.rules_for(list(pair.source))}
     assert (("\\[X,1]",), ("\\\\[X]",)) in texts and (("\\|||",), ("a",)) in texts

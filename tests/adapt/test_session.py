@@ -11,7 +11,7 @@ import pytest
 import hiero
 from hiero import FormatError
 from hiero._core import RESCORE_BEAM
-from hiero.adapt import AdaptSettings, Correction, Session
+from hiero.adapt import AdaptSettings, Correction, LearningModel, Session
 from hiero.adapt.rules import CORRECTED
 from hiero.adapt.session import context_path, read_corrections
 from hiero.forest.losses import BleuDocument
@@ -158,14 +158,14 @@ def test_another_model_learns_again(model: Path, document: Document) -> None:
         assert state(session, document) == state(other, document)
     with Session.open(model, "anna", {"c": 0.02}, report=lines.append) as session:
         assert len(lines) == 2 and session.settings.c == 0.02 and len(session.corrections) == len(document)
-    with Session.open(model, "anna", decoder=hiero.Decoder(session.model, pop_limit=7), report=lines.append):
+    with Session.open(LearningModel.open(model, pop_limit=7), "anna", report=lines.append):
         assert len(lines) == 3
     Session.open(model, "ben", report=lines.append).close()
     assert len(lines) == 3
 
 
 def test_what_is_no_context(model: Path, document: Document) -> None:
-    for name in ("", ".hidden", "a/b", "..", "x" * 65, "a b"):
+    for name in ("", ".hidden", "a/b", "..", "x" * 65, "あ" * 22, "a b"):
         with pytest.raises(ValueError, match="expected up to 64 letters"):
             Session.open(model, name)
     path = context_path(model, "anna")
@@ -199,6 +199,74 @@ def test_texts_without_words_and_closed_sessions(model: Path) -> None:
     with pytest.raises(ValueError, match="closed"):
         session.correct("狗", "dog")
     assert session.translate("狗").text and not session.corrections
+
+
+def test_a_context_has_a_file_from_the_first_correction_on(model: Path, document: Document) -> None:
+    with Session.open(model, "anna", {"c": 0.01}) as session:
+        session.translate(document[0][0])
+        assert not context_path(model, "anna").parent.exists()
+        learn(session, document[:2])
+    with Session.open(model, "anna") as again:
+        assert again.settings.c == 0.01 and again.corrections == session.corrections
+
+
+def test_sessions_share_a_model(model: Path, document: Document) -> None:
+    shared = LearningModel.open(model)
+    with Session.open(shared, "anna", {"c": 0.01}) as anna, Session.open(shared, "ben", {"c": 0.01}) as ben:
+        learn(anna, document)
+        learn(ben, document[:3])
+        for session, pairs in ((anna, document), (ben, document[:3])):
+            alone = Session(hiero.Model.load(model), STEPS)
+            learn(alone, pairs)
+            assert state(session, document) == state(alone, document)
+    with pytest.raises(ValueError, match=r"use LearningModel\.open"):
+        Session.open(LearningModel(shared.decoder), "anna")
+
+
+def test_a_model_that_is_replaced_while_it_is_opened(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    load = hiero.Model.load
+    loads = 0
+
+    def replacing(path: Path) -> hiero.Model:
+        nonlocal loads
+        loads += 1
+        loaded = load(path)
+        if loads == 1:
+            loaded.with_weights({"WordPenalty": -0.5}).save(path)
+        return loaded
+
+    monkeypatch.setattr(hiero.Model, "load", replacing)
+    opened = LearningModel.open(model)
+    assert loads == 2 and opened.decoder.weights["WordPenalty"] == -0.5
+    with pytest.raises(OSError, match="missing"):
+        LearningModel.open(model.with_name("missing"))
+
+
+def test_hidden_rules_of_corrections_are_not_used(trained_model: Path, document: Document) -> None:
+    session = Session(hiero.Model.load(trained_model), STEPS)
+    session.correct("机器人 很 忙 。", "the robot is very busy .")
+    source = "他 的 机器人"
+    assert "robot" in session.translate(source).tokens
+    _, sentence, _ = session.resolve(source)
+    hidden = [hiero.Rule(" ||| ".join(str(rule).split(" ||| ")[:3])) for rule in sentence.rules]
+    assert "robot" not in session.translate(hiero.Sentence(source, hidden=hidden)).tokens
+    kept = [rule for rule in hidden if rule.target != ["robot"]]
+    assert "robot" in session.translate(hiero.Sentence(source, hidden=kept)).tokens
+
+
+def test_a_deadline_learns_nothing(model: Path, document: Document) -> None:
+    with Session.open(model, "anna", {"c": 0.01}) as session:
+        learn(session, document[:3])
+        before = state(session, document)
+        late = hiero.Deadline(0)
+        for attempt in (
+            lambda: session.correct(*document[3], deadline=late),
+            lambda: session.undo(1, deadline=late),
+        ):
+            with pytest.raises(TimeoutError, match="no time to learn"):
+                attempt()
+            assert state(session, document) == before
+        assert session.correct(*document[3], deadline=hiero.Deadline(60)).id == 4
 
 
 def test_a_full_disk(model: Path, document: Document, monkeypatch: pytest.MonkeyPatch) -> None:
