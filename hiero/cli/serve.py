@@ -72,7 +72,7 @@ def serve(
             await super().startup(sockets)
             if self.started:
                 found = self.servers[0].sockets[0].getsockname()[1]
-                report(f"http://{host}:{found} serves {', '.join(catalogue.names())}")
+                report(f"http://{host}:{found} serves {', '.join(model.name for model in catalogue)}")
 
     Server(config).run()
 

@@ -8,19 +8,22 @@ from typing import Any
 import numpy as np
 
 from hiero._core import Deadline, Rule, Translation
-from hiero.adapt.adapted_decoder import Correction
+from hiero.adapt import Correction
 from hiero.decode.decoder import Decoder, Keep
+from hiero.decode.model import Model
 from hiero.decode.why_not import why_not
 from hiero.features.glossary import Glossary, Term
 from hiero.features.markup import Markup, Phrase
 from hiero.features.sentence import Sentence
 from hiero.forest.derivations import derivation_tree
-from hiero.pages.views import candidate_view, cell_views, item_views, rule_view
+from hiero.pages.views import Write, candidate_view, cell_views, item_views, rule_view
 from hiero.serve import messages as m
 from hiero.serve.catalogue import Catalogue, ServedModel
+from hiero.text import TextSide
 from hiero.text.sentences import split_text
 
-MOST_WORDS = 300  # of a sentence
+MOST_WORDS = 300  # of a sentence, of a wanted translation, and of a prefix
+_MOST_EDGES = 100_000  # of a forest that is answered
 # Attributes of forests that are answered.
 _FOREST = (
     *("root", "source", "words", "labels", "node_spans", "node_labels", "edge_offsets", "tail_offsets"),
@@ -43,13 +46,18 @@ class Answers:
         model = self.catalogue.model(request.model)
         language = model.decoder.model.text.source.language
         pieces = split_text(request.text, language) if request.split else [(request.text, "")]
+        told = [name for name in ("prefix", "phrases") if getattr(request, name)]
         sentences: list[m.SentenceAnswer] = []
         text, weights = [], dict(model.decoder.weights)
+        keep: Keep = "forest" if request.details or request.alternatives else "none"
         for piece, space in pieces:
             if piece.strip():
-                keep: Keep = "forest" if request.details or request.alternatives else "none"
-                result = self._search(model, request, piece, keep, deadline)
-                sentences.append(_sentence_answer(model, request, result))
+                if sentences and told:
+                    raise ValueError(f"{told[0]} is of one sentence: send one, or split: false")
+                if deadline.passed:
+                    raise TooLongError(f"no time for the text behind {len(sentences)} sentences: send less")
+                result, write = self._search(model, request, piece, keep, deadline)
+                sentences.append(_sentence_answer(request, result, write))
                 weights = result.weights
                 text.append(result.text)
             text.append(space)
@@ -61,34 +69,52 @@ class Answers:
             "milliseconds": milliseconds,
         }
 
+    def split(self, request: m.SplitRequest, deadline: Deadline) -> m.SplitAnswer:
+        language = self.catalogue.model(request.model).decoder.model.text.source.language
+        sentences: list[m.TextPart] = []
+        line = 0
+        for piece, space in split_text(request.text, language):
+            if piece.strip():
+                sentences.append({"text": piece, "line": line})
+            line += space.count("\n")
+        return {"sentences": sentences}
+
     def _search(
         self, model: ServedModel, request: m.SentenceRequest, piece: str, keep: Keep, deadline: Deadline
-    ) -> Translation:
-        decoder, sentence, weights = self._resolved(model, request, piece)
+    ) -> tuple[Translation, Write]:
+        """Returns the translation of a sentence, and what writes tokens as text."""
+        decoder, sentence, weights = self._resolved(model, request, piece, deadline)
         result = decoder.translate(sentence, keep=keep, weights=weights or None, deadline=deadline)
+        write = decoder.model.text.target.text
         if not sentence.is_raw:
-            result.text = model.decoder.model.text.target.text(result.tokens)
-        return result
+            result.text = write(result.tokens)
+        return result, write
 
     def _resolved(
-        self, model: ServedModel, request: m.SentenceRequest, piece: str
+        self, model: ServedModel, request: m.SentenceRequest, piece: str, deadline: Deadline
     ) -> tuple[Decoder, Sentence, dict[str, float]]:
-        sentence = _sentence(model, request, piece)
+        decoder = model.decoder
+        sentence = _sentence(decoder.model, request, piece)
         if request.context is None:
-            return model.decoder, sentence, request.weights
-        return model.session(request.context).resolve(sentence, request.weights)
+            return decoder, sentence, request.weights
+        with model.session(request.context, deadline) as session:
+            return session.resolve(sentence, request.weights)
 
     def chart(self, request: m.ChartRequest, deadline: Deadline) -> m.ChartAnswer:
         model = self.catalogue.model(request.model)
-        result = self._search(model, request, request.text, "chart", deadline)
-        write, items = model.decoder.model.text.target.text, []
+        result, write = self._search(model, request, request.text, "chart", deadline)
+        items = []
         if request.span is not None and request.span in result.chart.spans:
             items = item_views(result.chart, request.span, result.weights, write, request.items)
         return {"source": result.source, "cells": cell_views(result.chart, write), "items": items}
 
     def forest(self, request: m.SentenceRequest, deadline: Deadline) -> m.ForestAnswer:
         model = self.catalogue.model(request.model)
-        forest = self._search(model, request, request.text, "forest", deadline).forest
+        forest = self._search(model, request, request.text, "forest", deadline)[0].forest
+        if forest.edge_count > _MOST_EDGES:
+            raise TooLongError(
+                f"the forest has {forest.edge_count:,} edges, more than {_MOST_EDGES:,}: use hiero.Decoder"
+            )
         values: dict[str, Any] = {name: getattr(forest, name) for name in _FOREST}
         arrays = {name: one.tolist() if isinstance(one, np.ndarray) else one for name, one in values.items()}
         rows, names = forest.features, forest.feature_names
@@ -97,9 +123,10 @@ class Answers:
 
     def why_not(self, request: m.WhyNotRequest, deadline: Deadline) -> m.WhyNotAnswer:
         model = self.catalogue.model(request.model)
-        decoder, sentence, weights = self._resolved(model, request, request.text)
-        found = why_not(decoder, sentence, request.wanted, weights)
-        write = model.decoder.model.text.target.text
+        decoder, sentence, weights = self._resolved(model, request, request.text, deadline)
+        _check_length(decoder.model.text.target, request.wanted)
+        found = why_not(decoder, sentence, request.wanted, weights, deadline)
+        write = decoder.model.text.target.text
         pruned: m.PrunedAnswer | None = None
         if found.pruned is not None:
             lost = found.pruned
@@ -130,36 +157,41 @@ class Answers:
 
     def correct(self, request: m.CorrectRequest, deadline: Deadline) -> m.CorrectionAnswer:
         model = self.catalogue.model(request.model)
-        _check_length(model, request.source)
-        return _correction(model.session(request.context).correct(request.source, request.target))
+        with model.session(request.context, deadline) as session:
+            for side, text in (
+                (session.model.text.source, request.source),
+                (session.model.text.target, request.target),
+            ):
+                _check_length(side, text)
+            return _correction(session.correct(request.source, request.target, deadline=deadline))
 
     def undo(self, request: m.UndoRequest, deadline: Deadline) -> m.CorrectionAnswer:
-        return _correction(self.catalogue.model(request.model).session(request.context).undo(request.id))
+        with self.catalogue.model(request.model).session(request.context, deadline) as session:
+            return _correction(session.undo(request.id, deadline=deadline))
 
     def context(self, request: m.ContextRequest, deadline: Deadline) -> m.ContextAnswer:
-        session = self.catalogue.model(request.model).session(request.context)
-        corrections = list(map(_correction, session.corrections))
-        return {"corrections": corrections, "rules": session.rule_count, "weights": session.weights}
+        with self.catalogue.model(request.model).session(request.context, deadline) as session:
+            corrections = list(map(_correction, session.corrections))
+            return {"corrections": corrections, "rules": session.rule_count, "weights": session.weights}
 
     def models(self) -> list[m.ModelAnswer]:
-        return [
-            {
-                "name": one.name,
-                "source": one.source,
-                "target": one.target,
-                "learns": one.decoder.model.learning is not None,
-                "weights": {
-                    name: one.decoder.weights.get(name, 0.0) for name in one.decoder.model.feature_names
-                },
-            }
-            for one in map(self.catalogue.model, self.catalogue.names())
-        ]
+        return [_model_answer(model) for model in self.catalogue]
 
 
-def _sentence_answer(
-    model: ServedModel, request: m.TranslateRequest, result: Translation
-) -> m.SentenceAnswer:
-    write = model.decoder.model.text.target.text
+def _model_answer(served: ServedModel) -> m.ModelAnswer:
+    served.refresh()
+    model, weights = served.decoder.model, served.decoder.weights
+    return {
+        "name": served.name,
+        "source": served.source,
+        "target": served.target,
+        "learns": model.learning is not None,
+        "weights": {name: weights.get(name, 0.0) for name in model.feature_names},
+        "rule_features": sorted({name for table in model.tables for name in table.feature_names}),
+    }
+
+
+def _sentence_answer(request: m.TranslateRequest, result: Translation, write: Write) -> m.SentenceAnswer:
     more = result.kbest(request.alternatives + 1, unique=True)[1:] if request.alternatives else []
     details = request.details and result.has_parse
     return {
@@ -177,17 +209,18 @@ def _sentence_answer(
     }
 
 
-def _check_length(model: ServedModel, text: str) -> None:
+def _check_length(side: TextSide, text: str) -> None:
     """Raises TooLongError for a sentence of too many words."""
-    words = len(model.decoder.model.text.source.tokens(text))
+    words = len(side.tokens(text))
     if words > MOST_WORDS:
         raise TooLongError(f"a sentence has {words:,} words: send at most {MOST_WORDS} in a sentence")
 
 
-def _sentence(model: ServedModel, request: m.SentenceRequest, text: str) -> Sentence:
+def _sentence(model: Model, request: m.SentenceRequest, text: str) -> Sentence:
     """Makes the sentence of a request. Raises FormatError, ValueError."""
-    _check_length(model, text)
-    side = model.decoder.model.text.source
+    side = model.text.source
+    _check_length(side, text)
+    _check_length(model.text.target, request.prefix)
     rules, hidden = (list(map(Rule, texts)) for texts in (request.rules, request.hidden))
     sentence = Sentence(text, prefix=request.prefix, rules=rules, hidden=hidden)
     if request.terms:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import hmac
 import json
 import logging
@@ -11,9 +12,10 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapp
 from contextlib import asynccontextmanager
 from importlib.resources import files
 from typing import Any
-from urllib.parse import parse_qsl
+from urllib.parse import parse_qsl, urlsplit
 
 from pydantic import BaseModel, ValidationError
+from pydantic_core import from_json
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
@@ -32,14 +34,16 @@ from hiero.serve.openapi import description
 from hiero.serve.work import BusyError, GoneError, Metrics, Work
 
 MOST_BYTES = 1_000_000  # of a request
+_MOST_BYTES_AT_ONCE = 50 * MOST_BYTES  # of all requests that are being read
 _SLOWEST_BODY = 20.0  # seconds in which the body of a request must arrive
 _log = logging.getLogger("hiero.serve")
 # Status and text of errors; None: the error's own text. Errors of other types are errors of the server.
 _ERRORS: tuple[tuple[type[Exception], int, str | None], ...] = (
     (BusyError, 429, "too many requests wait: try again in a moment"),
-    (TimeoutError, 503, "no processor was free in time: try again, or send less text"),
+    (TimeoutError, 503, None),
     (GoneError, 499, "the connection was closed"),
     (ClientDisconnect, 499, "the connection was closed"),
+    (BlockingIOError, 409, "the context is used by another program, such as hiero adapt: try again later"),
     (TooLongError, 413, None),
     (UnknownNameError, 404, None),
     (ValidationError, 400, None),
@@ -67,14 +71,21 @@ class Server:
     """The endpoints, and what they share."""
 
     def __init__(
-        self, catalogue: Catalogue, work: Work, keys: Collection[str], hosts: Collection[str]
+        self,
+        catalogue: Catalogue,
+        work: Work,
+        keys: Collection[str],
+        origins: Collection[str],
+        hosts: Collection[str],
     ) -> None:
         self.answers = Answers(catalogue)
         self.catalogue = catalogue
         self.work = work
         self.metrics = Metrics()
         self._keys = [key.encode() for key in keys]
+        self._origins = origins
         self._hosts = hosts
+        self._bytes = 0  # of requests that are being read
 
     def routes(self) -> list[Route]:
         """Returns all routes. The page, the interface's description, health and languages need no key."""
@@ -86,23 +97,26 @@ class Server:
             "/metrics": self._metrics,
             "/api/models": _plain(answers.models),
             "/api/contexts/{context}": self._context,
+            "/language/translate/v2/languages": _plain(lambda: compat.google_languages(answers)),
         }
         posted: dict[str, tuple[type[BaseModel], Callable[[Any, Deadline], Any]]] = {
             "/api/translate": (m.TranslateRequest, answers.translate),
+            "/api/split": (m.SplitRequest, answers.split),
             "/api/chart": (m.ChartRequest, answers.chart),
             "/api/forest": (m.SentenceRequest, answers.forest),
             "/api/why-not": (m.WhyNotRequest, answers.why_not),
             "/api/correct": (m.CorrectRequest, answers.correct),
             "/api/undo": (m.UndoRequest, answers.undo),
-            "/translate": (compat.LibreRequest, lambda r, d: compat.libre(answers, r, d)),
-            "/language/translate/v2": (compat.GoogleRequest, lambda r, d: compat.google(answers, r, d)),
         }
+        google = self._asked(compat.GoogleRequest, lambda r, d: compat.google(answers, r, d))
+        libre = self._asked(compat.LibreRequest, lambda r, d: compat.libre(answers, r, d))
         routes = [self._route(path, endpoint, is_public=True) for path, endpoint in public.items()]
         routes += [self._route(path, endpoint) for path, endpoint in private.items()]
-        routes += [
-            self._route(path, self._posted(path, *one), "POST", is_public=True)
-            for path, one in posted.items()
-        ]
+        routes += [self._route(path, self._asked(*kind), "POST") for path, kind in posted.items()]
+        # The fields of these may have the key.
+        routes.append(self._route("/translate", libre, "POST", is_public=True))
+        for method in ("GET", "POST"):
+            routes.append(self._route("/language/translate/v2", google, method, is_public=True))
         return [*routes, self._route("/RPC2", self._moses, "POST")]
 
     def _route(self, path: str, endpoint: Endpoint, method: str = "GET", is_public: bool = False) -> Route:
@@ -112,7 +126,7 @@ class Server:
         async def guarded(request: Request) -> Response:
             started = time.perf_counter()
             try:
-                self._check_host(request)
+                self._check_site(request)
                 if not is_public:
                     self._check_key(request, {})
                 response = await endpoint(request)
@@ -123,39 +137,76 @@ class Server:
 
         return Route(path, guarded, methods=[method])
 
-    def _posted(self, path: str, kind: type[BaseModel], answer: Callable[[Any, Deadline], Any]) -> Endpoint:
-        """Returns the endpoint of requests of a kind: JSON, or for the interfaces of others also forms. Their
-        fields may have the key."""
+    def _asked(self, kind: type[BaseModel], answer: Callable[[Any, Deadline], Any]) -> Endpoint:
+        """Returns the endpoint of requests of a kind, whose answers are made on a thread of the server."""
+        is_own = issubclass(kind, m.Request)
 
         async def endpoint(request: Request) -> Response:
-            fields = await _fields(request, takes_forms=not path.startswith("/api/"))
-            self._check_key(request, fields)
+            self.work.check()  # before the request is read
+            fields = await self._fields(request, is_own)
+            if not is_own:
+                self._check_key(request, fields)
             asked = kind.model_validate(fields)
-            return JSONResponse(await self.work.run(request, lambda deadline: answer(asked, deadline)))
+            body = await self.work.run(request, lambda deadline: _json(answer(asked, deadline)))
+            return Response(body, media_type="application/json")
 
         return endpoint
 
-    def _error(self, path: str, error: Exception) -> Response:
-        """Returns the answer to an error, which names no path of the server."""
-        known = next((one for one in _ERRORS if isinstance(error, one[0])), None)
-        status, said = (500, "the server made an error, which its log has") if known is None else known[1:]
-        text = said or self.catalogue.without_paths(str(error))
+    async def _context(self, request: Request) -> Response:
+        fields = {**request.query_params, **request.path_params}
+        for name in ("api_key", "key"):
+            fields.pop(name, None)
+        asked = m.ContextRequest.model_validate(fields)
+        body = await self.work.run(request, lambda deadline: _json(self.answers.context(asked, deadline)))
+        return Response(body, media_type="application/json")
+
+    async def _moses(self, request: Request) -> Response:
+        self.work.check()
+        call = await self._body(request)
+
+        def answer(deadline: Deadline) -> bytes:
+            try:
+                return compat.moses(self.answers, call, deadline)
+            except Exception as error:
+                return compat.moses_fault(*self._explained("/RPC2", error))
+
+        return Response(await self.work.run(request, answer), media_type="text/xml")
+
+    async def _metrics(self, request: Request) -> Response:
+        text = "\n".join([*self.metrics.lines(self.work.pending), ""])
+        return Response(text, media_type="text/plain; version=0.0.4")
+
+    def _explained(self, path: str, error: Exception) -> tuple[int, str]:
+        """Returns the status of an error and what to say of it, which names no path of the server."""
         if isinstance(error, HTTPException):
-            status, text = error.status_code, error.detail
-        if isinstance(error, ValidationError):
-            text = validation_message(error)
-        if status == 500:
-            _log.error("%s: %s", path, error, exc_info=error)
+            return error.status_code, error.detail
+        if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+            return 507, "the disk of the server is full: nothing was learned"
+        for kind, status, text in _ERRORS:
+            if isinstance(error, kind):
+                said = validation_message(error) if isinstance(error, ValidationError) else str(error)
+                return status, text or self.catalogue.without_paths(said)
+        _log.error("%s: %s", path, error, exc_info=error)
+        return 500, "the server made an error, which its log has"
+
+    def _error(self, path: str, error: Exception) -> Response:
+        """Returns the answer to an error."""
+        status, text = self._explained(path, error)
         body: Any = {"error": text}
         if path.startswith("/language/"):
             body = {"error": {"code": status, "message": text}}
         return JSONResponse(body, status, {"Retry-After": "1"} if status in (429, 503) else None)
 
-    def _check_host(self, request: Request) -> None:
-        """Raises HTTPException for a request to a name that the server does not have: a page of another site
-        may have got the address of this machine for its own name."""
+    def _check_site(self, request: Request) -> None:
+        """Raises HTTPException for a request to a name that the server does not have, as the page of another
+        site sends that got the address of this machine for its own name, and for what such a page posts."""
         if self._hosts and request.url.hostname not in self._hosts:
             raise HTTPException(400, f"the server is not called {request.url.hostname}: see --host")
+        origin = request.headers.get("origin")
+        if request.method != "POST" or origin is None or origin in self._origins:
+            return
+        if urlsplit(origin).netloc != request.headers.get("host"):
+            raise HTTPException(403, f"pages of {origin} may not use the server: see --cors")
 
     def _check_key(self, request: Request, fields: Mapping[str, Any]) -> None:
         """Raises HTTPException if keys are set and the request has none of them."""
@@ -168,29 +219,63 @@ class Server:
         ):
             raise HTTPException(401, "a key is needed: send it as the header X-API-Key")
 
-    async def _context(self, request: Request) -> Response:
-        fields = {**request.query_params, **request.path_params}
-        for name in ("api_key", "key"):
-            fields.pop(name, None)
-        asked = m.ContextRequest.model_validate(fields)
-        found = await self.work.run(request, lambda deadline: self.answers.context(asked, deadline))
-        return JSONResponse(found)
+    async def _body(self, request: Request) -> bytes:
+        """Returns the body. Raises HTTPException for one that is too long or too slow, BusyError for too many
+        at once."""
+        body = bytearray()
+        try:
+            async with asyncio.timeout(_SLOWEST_BODY):
+                async for part in request.stream():
+                    body += part
+                    self._bytes += len(part)
+                    if len(body) > MOST_BYTES:
+                        raise HTTPException(413, f"send at most {MOST_BYTES:,} bytes in a request")
+                    if self._bytes > _MOST_BYTES_AT_ONCE:
+                        raise BusyError
+        except TimeoutError:
+            raise HTTPException(408, f"the request did not arrive within {_SLOWEST_BODY:.0f} s") from None
+        finally:
+            self._bytes -= len(body)
+        return bytes(body)
 
-    async def _moses(self, request: Request) -> Response:
-        body = await _body(request)
-        found = await self.work.run(request, lambda deadline: compat.moses(self.answers, body, deadline))
-        return Response(found, media_type="text/xml")
+    async def _fields(self, request: Request, is_own: bool) -> dict[str, Any]:
+        """Returns the fields of a request: JSON, and in the interfaces of others also forms and queries."""
+        kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+        body = await self._body(request)
+        try:
+            if not is_own and request.method == "GET":
+                return _form_fields(request.url.query)
+            if not is_own and kind == "application/x-www-form-urlencoded":
+                return _form_fields(body.decode())
+            if kind != "application/json":
+                raise HTTPException(415, "send JSON, with the header Content-Type: application/json")
+            fields = from_json(body, allow_inf_nan=False)
+        except ValueError as error:  # of UTF-8, of forms and of JSON
+            raise HTTPException(400, f"malformed request: {error}") from None
+        if not isinstance(fields, dict):
+            raise HTTPException(400, "expected a JSON object")
+        return fields
 
-    async def _metrics(self, request: Request) -> Response:
-        text = "\n".join([*self.metrics.lines(self.work.pending), ""])
-        return Response(text, media_type="text/plain; version=0.0.4")
+
+def _form_fields(text: str) -> dict[str, Any]:
+    """Returns the fields of a form, in which q may be there several times."""
+    form = parse_qsl(text, keep_blank_values=True, max_num_fields=1000, errors="strict")
+    texts = [value for name, value in form if name == "q"]
+    fields: dict[str, Any] = {name: value for name, value in form if name != "q"}
+    return {**fields, "q": texts[0] if len(texts) == 1 else texts} if texts else fields
 
 
 def _plain(value: Callable[[], Any]) -> Endpoint:
+    """Returns the endpoint of what takes no time."""
+
     async def endpoint(request: Request) -> Response:
         return JSONResponse(value())
 
     return endpoint
+
+
+def _json(value: Any) -> bytes:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
 
 
 def _file(package: str, name: str, kind: str) -> Endpoint:
@@ -198,42 +283,6 @@ def _file(package: str, name: str, kind: str) -> Endpoint:
         return Response((files(package) / name).read_bytes(), headers=_SAFE, media_type=kind)
 
     return endpoint
-
-
-async def _body(request: Request) -> bytes:
-    """Returns the body. Raises HTTPException for one that is too long or too slow."""
-    body = bytearray()
-    try:
-        async with asyncio.timeout(_SLOWEST_BODY):
-            async for part in request.stream():
-                body += part
-                if len(body) > MOST_BYTES:
-                    raise HTTPException(413, f"send at most {MOST_BYTES:,} bytes in a request")
-    except TimeoutError:
-        raise HTTPException(408, f"the request did not arrive within {_SLOWEST_BODY:.0f} s") from None
-    return bytes(body)
-
-
-async def _fields(request: Request, takes_forms: bool) -> dict[str, Any]:
-    """Returns the fields of a request. Pages of other sites, which cannot send JSON without being asked, can
-    correct nothing."""
-    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    body = await _body(request)
-    try:
-        if takes_forms and kind == "application/x-www-form-urlencoded":
-            form: dict[str, Any] = {}
-            for name, value in parse_qsl(body.decode(), keep_blank_values=True, max_num_fields=1000):
-                form[name] = [*form.get("q", []), value] if name == "q" else value
-            texts = form.get("q", [])
-            return {**form, "q": texts[0]} if len(texts) == 1 else form
-        if kind != "application/json":
-            raise HTTPException(415, "send JSON, with the header Content-Type: application/json")
-        fields = json.loads(body)
-    except (ValueError, RecursionError) as error:  # of UTF-8, of forms and of JSON
-        raise HTTPException(400, f"malformed request: {error}") from None
-    if not isinstance(fields, dict):
-        raise HTTPException(400, "expected a JSON object")
-    return fields
 
 
 def make_app(
@@ -244,7 +293,8 @@ def make_app(
     hosts: Collection[str] = (),
 ) -> Starlette:
     """Returns the application. Requests need one of the ``keys``, if there are any, and must be to one of the
-    ``hosts``, if there are any; ``origins`` are other sites whose pages may use the server."""
+    ``hosts``, if there are any; ``origins`` are other sites whose pages may use the server, such as
+    ``https://example.org``."""
 
     @asynccontextmanager
     async def closing(app: Starlette) -> AsyncIterator[None]:
@@ -258,7 +308,7 @@ def make_app(
 
     cors = Middleware(CORSMiddleware, allow_origins=list(origins), allow_methods=["*"], allow_headers=["*"])
     return Starlette(
-        routes=Server(catalogue, work, keys, hosts).routes(),
+        routes=Server(catalogue, work, keys, origins, hosts).routes(),
         middleware=[cors] if origins else [],
         exception_handlers={HTTPException: as_json},
         lifespan=closing,

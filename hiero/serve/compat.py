@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import html
+import re
 import xmlrpc.client
-from collections.abc import Mapping
-from typing import Any, Literal
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -13,13 +14,21 @@ from hiero._core import Deadline
 from hiero.serve import messages as m
 from hiero.serve.answers import Answers
 
+_Texts = m.Line | Annotated[list[m.Line], Field(max_length=1000)]
+_AUTO = ("auto", "")
+# A comment or a tag. Only comments have "<" inside, so that the time grows with the text alone.
+_MARKUP = re.compile(
+    r"""<!--(?:[^-]|-(?!->))*+(?:-->|\Z)|<(?:(?P<name>[A-Za-z][^\s<>/]*+)|[/!?])(?:[^<>"']|"[^"<]*+"|'[^'<]*+')*+>"""
+)
+_KEPT = ("script", "style", "code", "pre", "textarea")  # elements whose text stays as it is
+
 
 class LibreRequest(BaseModel):
     """A request to LibreTranslate's `/translate`; fields that it does not know are ignored."""
 
     model_config = ConfigDict(extra="ignore")
 
-    q: m.Line | list[m.Line] = Field(description="text, or several")
+    q: _Texts = Field(description="text, or several")
     source: str = Field("auto", max_length=16)
     target: str = Field(max_length=16)
     format: Literal["text", "html"] = "text"
@@ -32,7 +41,7 @@ class GoogleRequest(BaseModel):
 
     model_config = ConfigDict(extra="ignore")
 
-    q: m.Line | list[m.Line]
+    q: _Texts = Field(description="text, or several")
     target: str = Field(max_length=16)
     source: str = Field("auto", max_length=16)
     format: Literal["text", "html"] = "html"
@@ -40,84 +49,119 @@ class GoogleRequest(BaseModel):
 
 
 def libre(answers: Answers, request: LibreRequest, deadline: Deadline) -> dict[str, Any]:
-    """Answers as LibreTranslate does: a text for a text, a list for a list."""
+    """Answers as LibreTranslate does: a text for a text, a list for a list.
+
+    Alternatives are those of plain texts of one sentence; of several, sentences would have to be combined.
+    """
+    model = answers.catalogue.pair(request.source, request.target)
     texts = request.q if isinstance(request.q, list) else [request.q]
-    name = answers.catalogue.pair(request.source, request.target).name
-    found = []
+    translated: list[str] = []
+    alternatives: list[list[str]] = []
     for text in texts:
-        one = m.TranslateRequest(model=name, text=text, alternatives=request.alternatives)
-        found.append(answers.translate(one, deadline))
-    answer: dict[str, Any] = {"translatedText": [one["text"] for one in found]}
+        if request.format == "html":
+            translated.append(_translated_html(answers, model.name, text, deadline))
+            alternatives.append([])
+            continue
+        asked = m.TranslateRequest(model=model.name, text=text, alternatives=request.alternatives)
+        answer = answers.translate(asked, deadline)
+        translated.append(answer["text"])
+        sentences = answer["sentences"]
+        alternatives.append(
+            [other["text"] for other in sentences[0]["alternatives"]] if len(sentences) == 1 else []
+        )
+    fields: dict[str, list[Any]] = {"translatedText": translated}
     if request.alternatives:
-        # Those of a text of one sentence; of several, the sentences would have to be combined.
-        answer["alternatives"] = [
-            [other["text"] for other in one["sentences"][0]["alternatives"]]
-            if len(one["sentences"]) == 1
-            else []
-            for one in found
-        ]
-    return answer if isinstance(request.q, list) else {name: value[0] for name, value in answer.items()}
+        fields["alternatives"] = alternatives
+    if request.source in _AUTO:  # the language is that of the model, which nobody recognised in the text
+        fields["detectedLanguage"] = [{"language": model.source, "confidence": 0.0} for _ in texts]
+    return fields if isinstance(request.q, list) else {name: value[0] for name, value in fields.items()}
 
 
 def languages(answers: Answers) -> list[dict[str, Any]]:
     """Returns the source languages with their targets, as LibreTranslate does."""
     targets: dict[str, list[str]] = {}
-    for model in answers.models():
-        targets.setdefault(model["source"], []).append(model["target"])
+    for model in answers.catalogue:
+        targets.setdefault(model.source, []).append(model.target)
     return [{"code": code, "name": code, "targets": found} for code, found in targets.items()]
 
 
 def google(answers: Answers, request: GoogleRequest, deadline: Deadline) -> dict[str, Any]:
-    """Answers as Google's interface does. Text in HTML has its entities read and written."""
+    """Answers as Google's interface does, whose texts are HTML by default."""
     model = answers.catalogue.pair(request.source, request.target)
-    translations = []
+    translations: list[dict[str, str]] = []
     for text in request.q if isinstance(request.q, list) else [request.q]:
-        found = answers.translate(m.TranslateRequest(model=model.name, text=text), deadline)["text"]
-        translation = {
-            "translatedText": html.escape(found, quote=True) if request.format == "html" else found
-        }
-        if request.source in ("auto", ""):
-            translation["detectedSourceLanguage"] = model.source
-        translations.append(translation)
+        if request.format == "html":
+            translated = _translated_html(answers, model.name, text, deadline)
+        else:
+            translated = answers.translate(m.TranslateRequest(model=model.name, text=text), deadline)["text"]
+        translations.append({"translatedText": translated})
+        if request.source in _AUTO:
+            translations[-1]["detectedSourceLanguage"] = model.source
     return {"data": {"translations": translations}}
 
 
-def moses(answers: Answers, body: bytes, deadline: Deadline) -> bytes:
-    """Answers a call of Moses' `translate`: a struct with `text`, and with `align` also links of phrases."""
-    try:
-        text = body.decode("utf-8")  # of other encodings, declarations could not be found
-        if "<!DOCTYPE" in text or "<!ENTITY" in text:
-            raise ValueError("a document type")
-        (values, *_), method = xmlrpc.client.loads(text)
-        if (
-            method != "translate"
-            or not isinstance(values, Mapping)
-            or not isinstance(values.get("text"), str)
-        ):
-            raise ValueError("no call of translate with a text")
-        answer = _moses_answer(answers, values, deadline)
-    except LookupError as error:
-        return _fault(3, str(error))
-    except Exception as error:  # malformed XML raises errors of many kinds
-        return _fault(
-            2, f"expected a call of translate with a struct that has a text: {type(error).__name__}"
-        )
+def google_languages(answers: Answers) -> dict[str, Any]:
+    """Returns the languages of all models, as Google's interface does."""
+    codes = sorted({code for model in answers.catalogue for code in (model.source, model.target)})
+    return {"data": {"languages": [{"language": code} for code in codes]}}
+
+
+def _translated_html(answers: Answers, model: str, text: str, deadline: Deadline) -> str:
+    """Translates the text between tags, each piece by itself; the rest stays as it is."""
+    parts: list[str] = []
+    for part, is_text in _html_parts(text):
+        if is_text:
+            asked = m.TranslateRequest(model=model, text=html.unescape(part))
+            parts.append(html.escape(answers.translate(asked, deadline)["text"]))
+        else:
+            parts.append(part)
+    return "".join(parts)
+
+
+def _html_parts(text: str) -> Iterator[tuple[str, bool]]:
+    """Yields the parts of HTML: tags, comments and elements that are not translated, and the text between."""
+    begin = 0
+    while markup := _MARKUP.search(text, begin):
+        yield text[begin : markup.start()], True
+        begin = markup.end()
+        if (name := (markup["name"] or "").lower()) in _KEPT:
+            closing = re.compile(f"</{name}(?![a-z])", re.IGNORECASE).search(text, begin)
+            begin = closing.start() if closing else len(text)
+        yield text[markup.start() : begin], False
+    yield text[begin:], True
+
+
+def moses(answers: Answers, call: bytes, deadline: Deadline) -> bytes:
+    """Answers a call of Moses' `translate`: a struct with `text`, and with `align` also links of words.
+
+    Raises ValueError for other calls, and what ``Answers.translate`` raises.
+    """
+    values = _moses_values(call)
+    model = values.get("system")
+    request = m.TranslateRequest(model=model or None, text=values["text"], split=False)
+    translated = answers.translate(request, deadline)
+    answer: dict[str, Any] = {"text": translated["text"]}
+    if str(values.get("align", "")).lower() in ("1", "true") and translated["sentences"]:
+        answer["align"] = [
+            {"tgt-start": target, "src-start": source, "src-end": source}
+            for source, target in sorted(translated["sentences"][0]["alignment"], key=lambda link: link[::-1])
+        ]
     return xmlrpc.client.dumps((answer,), methodresponse=True, allow_none=True).encode()
 
 
-def _moses_answer(answers: Answers, values: Mapping[str, Any], deadline: Deadline) -> dict[str, Any]:
-    model = values.get("system")
-    request = m.TranslateRequest(model=model or None, text=values["text"], split=False)
-    found = answers.translate(request, deadline)
-    answer: dict[str, Any] = {"text": found["text"]}
-    if str(values.get("align", "")).lower() in ("1", "true") and found["sentences"]:
-        sentence = found["sentences"][0]
-        answer["align"] = [
-            {"tgt-start": target, "src-start": source, "src-end": source}
-            for source, target in sorted(sentence["alignment"], key=lambda link: link[::-1])
-        ]
-    return answer
+def _moses_values(call: bytes) -> Mapping[str, Any]:
+    """Reads a call of `translate`. Raises ValueError."""
+    try:
+        text = call.decode("utf-8")  # of other encodings, declarations could not be found
+        is_plain = "<!DOCTYPE" not in text and "<!ENTITY" not in text
+        (values, *_), method = xmlrpc.client.loads(text if is_plain else "")
+    except Exception as error:  # malformed XML raises errors of many kinds
+        raise ValueError(f"malformed call: {type(error).__name__}") from None
+    if method != "translate" or not isinstance(values, Mapping) or not isinstance(values.get("text"), str):
+        raise ValueError("expected a call of translate with a struct that has a text")
+    return values
 
 
-def _fault(code: int, text: str) -> bytes:
+def moses_fault(code: int, text: str) -> bytes:
+    """Returns the answer to a call that failed."""
     return xmlrpc.client.dumps(xmlrpc.client.Fault(code, text), methodresponse=True).encode()

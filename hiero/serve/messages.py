@@ -12,6 +12,7 @@ from hiero.pages.views import CandidateView, CellView, ItemView, Pair, RuleView
 MOST_TEXT = 100_000  # characters
 Name = Annotated[str, Field(min_length=1, max_length=64, pattern=r"^[\w.-]+$")]
 Line = Annotated[str, Field(max_length=MOST_TEXT)]
+Term = Annotated[str, Field(max_length=500)]
 RuleText = Annotated[str, Field(max_length=2000, examples=["[X] ||| das Haus ||| the house"])]
 Weights = dict[str, Annotated[float, Field(ge=-1e6, le=1e6, allow_inf_nan=False)]]
 
@@ -32,11 +33,13 @@ class SentenceRequest(Request):
     prefix: Line = Field("", description="how the translation begins; its last word may be unfinished")
     weights: Weights = Field({}, description="weights that replace those of the model, by feature")
     rules: list[RuleText] = Field([], max_length=200, description="rules for this sentence alone")
-    hidden: list[RuleText] = Field([], max_length=200, description="rules that are not used")
-    terms: list[tuple[Line, Line]] = Field(
+    hidden: list[RuleText] = Field(
+        [], max_length=200, description="rules of the model, and those it learned, that are not used"
+    )
+    terms: list[tuple[Term, Term]] = Field(
         [], max_length=1000, description="terms with translations that nothing else replaces"
     )
-    phrases: list[tuple[int, int, Line]] = Field(
+    phrases: list[tuple[int, int, Term]] = Field(
         [], max_length=100, description="translations of phrases: first token, the one after the last, text"
     )
 
@@ -47,6 +50,12 @@ class TranslateRequest(SentenceRequest):
     split: bool = Field(True, description="split the text into sentences")
     alternatives: int = Field(0, ge=0, le=100, description="further translations of each sentence")
     details: bool = Field(False, description="return confidence, derivations and features")
+
+
+class SplitRequest(Request):
+    """Text to split into sentences as translations of it are split."""
+
+    text: Line = Field(description="raw text")
 
 
 class ChartRequest(SentenceRequest):
@@ -104,6 +113,19 @@ class TranslateAnswer(TypedDict):
     sentences: list[SentenceAnswer]
     weights: dict[str, float]
     milliseconds: float
+
+
+class TextPart(TypedDict):
+    """A sentence of a text, and the number of its line from 0."""
+
+    text: str
+    line: int
+
+
+class SplitAnswer(TypedDict):
+    """The sentences of a text."""
+
+    sentences: list[TextPart]
 
 
 class ChartAnswer(TypedDict):
@@ -169,6 +191,7 @@ class ModelAnswer(TypedDict):
     target: str
     learns: Annotated[bool, Field(description="whether it learns rules from corrections")]
     weights: dict[str, float]
+    rule_features: Annotated[list[str], Field(description="features that rules to add may have")]
 
 
 class ErrorAnswer(TypedDict):

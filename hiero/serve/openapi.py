@@ -13,6 +13,7 @@ from hiero.serve import messages as m
 # Method and path, what it does, the type of the request, and of the answer.
 _OPERATIONS: tuple[tuple[str, str, str, Any, Any], ...] = (
     ("post", "/api/translate", "Translate a text.", m.TranslateRequest, m.TranslateAnswer),
+    ("post", "/api/split", "Split a text into sentences.", m.SplitRequest, m.SplitAnswer),
     ("post", "/api/chart", "Show the chart of a sentence.", m.ChartRequest, m.ChartAnswer),
     ("post", "/api/forest", "Return the forest of a sentence.", m.SentenceRequest, m.ForestAnswer),
     ("post", "/api/why-not", "Say why a translation was not chosen.", m.WhyNotRequest, m.WhyNotAnswer),
@@ -23,20 +24,33 @@ _OPERATIONS: tuple[tuple[str, str, str, Any, Any], ...] = (
     ("post", "/translate", "Translate as LibreTranslate.", compat.LibreRequest, dict[str, Any]),
     ("get", "/languages", "List languages as LibreTranslate.", None, list[dict[str, Any]]),
     ("post", "/language/translate/v2", "Translate as Google.", compat.GoogleRequest, dict[str, Any]),
+    ("get", "/language/translate/v2/languages", "List languages as Google.", None, dict[str, Any]),
 )
 _ERRORS = {
     400: "The request is malformed.",
     401: "A key is needed.",
+    403: "The request is of the page of another site.",
     404: "There is no such model.",
     408: "The request came too slowly.",
-    409: "The request does not fit the model or the sentence.",
+    409: "The request does not fit the model or the sentence, or another program uses the context.",
     413: "The request or a sentence is too long.",
     415: "The request is not JSON.",
     422: "The model cannot do that.",
     429: "Too many requests wait.",
     500: "The server made an error.",
     503: "No processor was free in time.",
+    507: "The disk of the server is full.",
 }
+
+
+# Operations whose requests may be forms, too.
+_FORMS = ("/translate", "/language/translate/v2")
+_PUBLIC = ("/languages",)
+_MODEL = {"type": "string", "pattern": r"^[\w.-]{1,64}$"}
+_CONTEXT = [
+    {"name": "context", "in": "path", "required": True, "schema": _MODEL},
+    {"name": "model", "in": "query", "schema": _MODEL, "description": "name of a model (default: the first)"},
+]
 
 
 def description() -> dict[str, Any]:
@@ -55,13 +69,28 @@ def description() -> dict[str, Any]:
         }
         operation: dict[str, Any] = {"summary": text, "responses": {"200": ok, **responses}}
         if request is not None:
-            operation["requestBody"] = {"required": True, "content": _json(schemas[number, "validation"])}
+            content = _json(schemas[number, "validation"])
+            if path in _FORMS:
+                content["application/x-www-form-urlencoded"] = content["application/json"]
+            operation["requestBody"] = {"required": True, "content": content}
         if "{" in path:
-            name = {"type": "string", "pattern": r"^[\w.-]{1,64}$"}
-            operation["parameters"] = [{"name": "context", "in": "path", "required": True, "schema": name}]
+            operation["parameters"] = _CONTEXT
+        if path in _PUBLIC:
+            operation["security"] = []
         paths[path] = {method: operation}
     about = {"title": "hiero", "version": __version__}
-    return {"openapi": "3.1.0", "info": about, "paths": paths, "components": {"schemas": shared["$defs"]}}
+    keys = {
+        "header": {"type": "apiKey", "in": "header", "name": "X-API-Key"},
+        "query": {"type": "apiKey", "in": "query", "name": "api_key"},
+        "bearer": {"type": "http", "scheme": "bearer"},
+    }
+    return {
+        "openapi": "3.1.0",
+        "info": about,
+        "paths": paths,
+        "security": [{}, *({name: []} for name in keys)],  # none, if no keys are set
+        "components": {"schemas": shared["$defs"], "securitySchemes": keys},
+    }
 
 
 def _json(schema: Any) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -15,6 +16,7 @@ from hiero._core import Deadline
 
 T = TypeVar("T")
 _BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)  # seconds, of the histogram
+_NO_TIME = "no processor was free in time: try again in a moment"
 _LOOK_EVERY = 0.05  # seconds between two looks whether the client has gone
 
 
@@ -34,40 +36,48 @@ class Work:
         self.waiting = waiting
         self.seconds = seconds
         self.pending = 0
+        self._lock = threading.Lock()
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="hiero")
+
+    def check(self) -> None:
+        """Raises BusyError if no further request may wait."""
+        if self.pending >= self.waiting:
+            raise BusyError
 
     async def run(self, request: Request, answer: Callable[[Deadline], T]) -> T:
         """Returns the answer. Raises BusyError, GoneError, TimeoutError if no thread was free in time, and
         what ``answer`` raises."""
-        if self.pending >= self.waiting:
-            raise BusyError
+        self.check()
         deadline = Deadline(self.seconds)
 
         def work() -> T:
             if deadline.passed:
-                raise TimeoutError
+                raise TimeoutError(_NO_TIME)
             return answer(deadline)
 
-        self.pending += 1
-        future = asyncio.get_running_loop().run_in_executor(self._pool, work)
-        future.add_done_callback(self._done)
+        self._count(1)
+        future = self._pool.submit(work)
+        future.add_done_callback(lambda _: self._count(-1))  # a thread may go on when nobody waits any more
+        answered = asyncio.wrap_future(future)
+        answered.add_done_callback(lambda one: one.cancelled() or one.exception())  # nobody may look at it
         while True:
-            done, _ = await asyncio.wait({future}, timeout=_LOOK_EVERY)
+            done, _ = await asyncio.wait({answered}, timeout=_LOOK_EVERY)
             if done:
-                return future.result()
+                return answered.result()
+            if deadline.passed and future.cancel():  # unless it runs
+                raise TimeoutError(_NO_TIME)
             if await request.is_disconnected():
                 deadline.expire()
                 future.cancel()
                 raise GoneError
 
-    def _done(self, future: asyncio.Future[T]) -> None:
-        self.pending -= 1
-        if not future.cancelled():
-            future.exception()  # so that one whose client has gone is not reported
+    def _count(self, change: int) -> None:
+        with self._lock:
+            self.pending += change
 
     def close(self) -> None:
-        """Waits for what runs."""
-        self._pool.shutdown()
+        """Waits for what runs, and drops what waits."""
+        self._pool.shutdown(cancel_futures=True)
 
 
 class Metrics:

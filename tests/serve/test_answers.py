@@ -12,6 +12,7 @@ from starlette.testclient import TestClient
 import hiero
 from hiero.adapt import Session
 from hiero.decode.why_not import why_not
+from support.served import make_client
 
 Ask = Callable[..., Any]
 Document = list[tuple[str, str]]
@@ -140,7 +141,7 @@ def test_why_not(ask: Ask, decoder: hiero.Decoder) -> None:
     assert reasons == ["chosen", "scored lower", "no rule"]
 
 
-def test_why_not_shows_what_was_pruned(ask: Ask, model: Path) -> None:
+def test_why_not_shows_what_was_pruned(model: Path) -> None:
     loaded = hiero.Model.load(model)
     loaded.with_settings(pop_limit=1).save(model)
     narrow, wide = hiero.Decoder(hiero.Model.load(model)), hiero.Decoder(loaded)
@@ -149,7 +150,9 @@ def test_why_not_shows_what_was_pruned(ask: Ask, model: Path) -> None:
         if expected.reason == "pruned":
             break
     assert expected.pruned is not None
-    answer = ask("why-not", text=LINE, wanted=derivation.text)["pruned"]
+    with make_client(model) as client:
+        fields = {"text": LINE, "wanted": derivation.text}
+        answer = client.post("/api/why-not", json=fields).json()["pruned"]
     assert (answer["span"], answer["label"]) == (list(expected.pruned.span), expected.pruned.label)
     assert (answer["rank"], answer["made"]) == (expected.pruned.rank, expected.pruned.made)
     assert answer["text"].split() == expected.pruned.derivation.tokens
@@ -157,6 +160,36 @@ def test_why_not_shows_what_was_pruned(ask: Ask, model: Path) -> None:
         winner.tokens for winner in expected.pruned.winners[:10]
     ]
     assert answer["rule"]["span"] == answer["span"]
+
+
+def test_one_splitter(ask: Ask) -> None:
+    text = "\n 小狗 。她 很 忙 。 \n\n老师\n"
+    parts = ask("split", text=text)["sentences"]
+    assert parts == [
+        {"text": "小狗 。", "line": 1},
+        {"text": "她 很 忙 。", "line": 1},
+        {"text": "老师", "line": 3},
+    ]
+    assert len(ask("translate", text=text)["sentences"]) == 3
+    assert ask("split", text=" ")["sentences"] == []
+
+
+def test_what_is_said_of_one_sentence(client: TestClient) -> None:
+    for fields in ({"prefix": "the"}, {"phrases": [[0, 1, "dog"]]}):
+        request = {"text": "小狗 。\n小狗 。", **fields}
+        answer = client.post("/api/translate", json=request)
+        assert answer.status_code == 409 and "is of one sentence" in answer.json()["error"]
+        assert client.post("/api/translate", json={**request, "split": False}).status_code == 200
+        assert client.post("/api/translate", json={**request, "text": "小狗 。\n"}).status_code == 200
+
+
+def test_rules_that_take_the_place_of_hidden_ones(ask: Ask) -> None:
+    ask("correct", context="anna", source="机器人 很 忙 。", target="the robot is very busy .")
+    hidden = "[X] ||| 机器人 ||| robot"
+    assert "robot" in ask("translate", text="机器人", context="anna")["text"]
+    assert "robot" not in ask("translate", text="机器人", context="anna", hidden=[hidden])["text"]
+    own = f"{hidden} ||| PhraseEF=0"
+    assert ask("translate", text="机器人", context="anna", hidden=[hidden], rules=[own])["text"] == "robot"
 
 
 def test_corrections(ask: Ask, client: TestClient, model: Path, document: Document) -> None:
@@ -189,5 +222,6 @@ def test_models(client: TestClient, decoder: hiero.Decoder) -> None:
     (answer,) = client.get("/api/models").json()
     assert (answer["name"], answer["source"], answer["target"]) == ("zh-en", "zh", "en")
     assert answer["learns"] is True
+    assert answer["rule_features"] == sorted(decoder.model.tables[0].feature_names)
     assert answer["weights"] == {name: decoder.weights.get(name, 0) for name in decoder.model.feature_names}
     assert client.get("/languages").json() == [{"code": "zh", "name": "zh", "targets": ["en"]}]

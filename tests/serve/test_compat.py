@@ -22,7 +22,14 @@ def test_libretranslate(client: TestClient, text: str) -> None:
     fields = {"q": LINE, "source": "zh", "target": "en", "format": "text", "api_key": ""}
     assert client.post("/translate", json=fields).json() == {"translatedText": text}
     assert client.post("/translate", data=fields).json() == {"translatedText": text}
-    assert client.post("/translate", json={**fields, "source": "auto"}).json() == {"translatedText": text}
+    unknown = {"language": "zh", "confidence": 0.0}
+    for source in ("auto", ""):
+        answer = client.post("/translate", json={**fields, "source": source}).json()
+        assert answer == {"translatedText": text, "detectedLanguage": unknown}
+    answer = client.post("/translate", json={**fields, "source": "auto", "q": [LINE, LINE]}).json()
+    assert answer == {"translatedText": [text] * 2, "detectedLanguage": [unknown] * 2}
+    regions = {**fields, "source": "zh-CN", "target": "en_US"}
+    assert client.post("/translate", json=regions).json() == {"translatedText": text}
     several = client.post("/translate", json={**fields, "q": [LINE, "小狗"]}).json()["translatedText"]
     assert several[0] == text and len(several) == 2
     assert (
@@ -44,10 +51,35 @@ def test_google(client: TestClient, text: str) -> None:
     assert client.post(path, json=fields).json() == {"data": {"translations": [{"translatedText": text}]}}
     detected = client.post(path, json={"q": LINE, "target": "en"}).json()["data"]["translations"]
     assert detected == [{"translatedText": text, "detectedSourceLanguage": "zh"}]
-    markup = client.post(path, json={**fields, "q": "x < y & z", "format": "html"}).json()["data"]
-    assert "&lt;" in markup["translations"][0]["translatedText"]
+    query = {"q": [LINE, LINE], "target": "en", "source": "zh"}
+    assert client.get(path, params=query).json()["data"]["translations"] == [{"translatedText": text}] * 2
+    assert client.get(f"{path}/languages").json() == {
+        "data": {"languages": [{"language": "en"}, {"language": "zh"}]}
+    }
     wrong = client.post(path, json={**fields, "target": "fr"})
     assert wrong.status_code == 404 and wrong.json()["error"]["code"] == 404
+
+
+@pytest.mark.parametrize("path", ["/translate", "/language/translate/v2"])
+def test_html(client: TestClient, text: str, path: str) -> None:
+    def translated(markup: str) -> str:
+        fields = {"q": markup, "source": "zh", "target": "en", "format": "html"}
+        answer = client.post(path, json=fields).json()
+        return str(
+            answer["translatedText"]
+            if path == "/translate"
+            else answer["data"]["translations"][0]["translatedText"]
+        )
+
+    assert translated(LINE) == text
+    assert (
+        translated(f"<p class='a'>{LINE}</p>\n<hr/><b>{LINE}") == f"<p class='a'>{text}</p>\n<hr/><b>{text}"
+    )
+    assert translated("x &lt; y &amp; &quot;z") == "x &lt; y &amp; &quot;z"
+    kept = "<!DOCTYPE html><!-- 小狗 --><script>if (a < b) 小狗</script><style>a > b</style>"
+    kept += "<code>小狗 &lt; 1</code>"
+    assert translated(f"{kept}{LINE}<pre>x</pre>") == f"{kept}{text}<pre>x</pre>"
+    assert "<" not in translated("<a href='x")
 
 
 def call(client: TestClient, *values: object, method: str = "translate") -> dict[str, object]:
@@ -71,11 +103,20 @@ def test_moses(client: TestClient, model: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "values", [({"text": 1},), ("text",), (), ({"text": "a", "system": "other"},), ({"text": "x " * 400},)]
+    ("values", "code", "message"),
+    [
+        (({"text": 1},), 409, "a struct that has a text"),
+        (("text",), 409, "a struct that has a text"),
+        ((), 409, "malformed call"),
+        (({"text": "a", "system": "other"},), 404, "expected one of zh-en"),
+        (({"text": "x " * 400},), 413, "400 words: send at most"),
+        (({"text": "x" * 100_001},), 400, "text: String should have at most"),
+    ],
 )
-def test_faults(client: TestClient, values: tuple[object, ...]) -> None:
-    with pytest.raises(xmlrpc.client.Fault):
+def test_faults(client: TestClient, values: tuple[object, ...], code: int, message: str) -> None:
+    with pytest.raises(xmlrpc.client.Fault, match=message) as fault:
         call(client, *values)
+    assert fault.value.faultCode == code
 
 
 def test_broken_xml(client: TestClient) -> None:

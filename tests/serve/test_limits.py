@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import logging
 import threading
@@ -12,8 +13,11 @@ import pytest
 from starlette.testclient import TestClient
 
 import hiero
+from hiero.adapt import Session
 from hiero.serve import app
-from hiero.serve.answers import MOST_WORDS, Answers
+from hiero.serve import messages as m
+from hiero.serve.answers import MOST_WORDS, Answers, TooLongError
+from hiero.serve.catalogue import Catalogue
 from hiero.serve.work import Work
 from support.served import make_client
 
@@ -37,8 +41,13 @@ from support.served import make_client
         ("translate", {"text": "x" * 100_001}, 400, "text"),
         ("translate", {"text": "x " * 400}, 413, f"400 words: send at most {MOST_WORDS}"),
         ("chart", {"text": "x " * 400}, 413, "400 words"),
+        ("translate", {"text": "a", "prefix": "x " * 400}, 413, "400 words"),
+        ("translate", {"text": "a", "terms": [["a", "x" * 501]]}, 400, "terms"),
+        ("translate", {"text": "a", "context": "あ" * 30}, 409, "expected up to 64 letters"),
         ("why-not", {"text": "a", "wanted": " "}, 409, "wanted: no words"),
+        ("why-not", {"text": "a", "wanted": "x " * 400}, 413, "400 words"),
         ("correct", {"context": "c", "source": "x " * 400, "target": "y"}, 413, "400 words"),
+        ("correct", {"context": "c", "source": "y", "target": "x " * 400}, 413, "400 words"),
         ("correct", {"context": "c", "source": "", "target": "y"}, 409, "source: no words"),
         ("correct", {"source": "x", "target": "y"}, 400, "context: Field required"),
         ("undo", {"context": "c"}, 409, "no corrections"),
@@ -60,6 +69,8 @@ def test_wrong_requests(
         (b"\xff", "application/json", 400),
         (b"[1]", "application/json", 400),
         (b"[" * 100_000, "application/json", 400),
+        (b'{"text": "a", "weights": {"\\ud800": 1}}', "application/json", 400),
+        (b'{"text": "a", "weights": {"LM0": NaN}}', "application/json", 400),
         (b"{}", "text/plain", 415),
         (b"text=a", "application/x-www-form-urlencoded", 415),
         (b"x" * (app.MOST_BYTES + 1), "application/json", 413),
@@ -110,6 +121,26 @@ def test_other_sites_may_not_ask_unless_they_are_named(client: TestClient, model
         assert answer.headers["access-control-allow-origin"] == "https://example.org"
         other = open_client.get("/api/models", headers={"Origin": "https://example.com"})
         assert "access-control-allow-origin" not in other.headers
+
+
+def test_pages_of_other_sites_may_post_nothing(model: Path) -> None:
+    posts: dict[str, dict[str, Any]] = {
+        "/api/translate": {"json": {"text": "狗"}},
+        "/translate": {"data": {"q": "狗", "target": "en"}},
+        "/RPC2": {"content": b"<methodCall>"},
+    }
+    with make_client(model, origins=["https://example.org"]) as client:
+        for path, sent in posts.items():
+            for origin, status in (
+                ("https://example.com", 403),
+                ("null", 403),
+                ("http://testserver", 200),
+                ("https://example.org", 200),
+            ):
+                answer = client.post(path, headers={"Origin": origin}, **sent)
+                assert answer.status_code == status
+        refused = client.post("/translate", headers={"Origin": "null"}, **posts["/translate"]).json()
+        assert refused == {"error": "pages of null may not use the server: see --cors"}
 
 
 def test_the_server_answers_to_its_own_names(model: Path) -> None:
@@ -185,6 +216,49 @@ def test_a_deadline_ends_a_search(model: Path) -> None:
         assert answer.status_code == 200
         (sentence,) = answer.json()["sentences"]
         assert sentence["late"] and sentence["tokens"]
+
+
+def test_what_takes_too_long_as_a_whole(model: Path) -> None:
+    answers = Answers(Catalogue({"zh-en": model}, lambda line: None))
+    with pytest.raises(TooLongError, match="behind 0 sentences: send less"):
+        answers.translate(m.TranslateRequest(text="狗 。狗"), hiero.Deadline(0))
+    with pytest.raises(TimeoutError, match="ask about a shorter sentence"):
+        answers.why_not(m.WhyNotRequest(text="狗 。狗", wanted="dog"), hiero.Deadline(0))
+    for learn in (
+        lambda: answers.correct(m.CorrectRequest(context="a", source="狗", target="dog"), hiero.Deadline(0)),
+        lambda: answers.undo(m.UndoRequest(context="a", id=1), hiero.Deadline(0)),
+    ):
+        answers.correct(m.CorrectRequest(context="a", source="狗", target="dog"), hiero.Deadline())
+        answers.correct(m.CorrectRequest(context="a", source="狗", target="cat"), hiero.Deadline())
+        with pytest.raises(TimeoutError, match="no time to learn"):
+            learn()
+    answers.catalogue.close()
+
+
+def test_large_forests_and_many_bytes(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with make_client(model) as client:
+        monkeypatch.setattr("hiero.serve.answers._MOST_EDGES", 3)
+        answer = client.post("/api/forest", json={"text": "她 的 老师 很 忙 。"})
+        assert answer.status_code == 413 and "edges, more than 3: use hiero.Decoder" in answer.json()["error"]
+        monkeypatch.setattr(app, "_MOST_BYTES_AT_ONCE", 30)
+        assert client.post("/api/translate", json={"text": "狗"}).status_code == 200
+        assert client.post("/api/translate", json={"text": "狗" * 30}).status_code == 429
+        assert client.post("/api/translate", json={"text": "狗"}).status_code == 200
+
+
+def test_contexts_in_use_and_a_full_disk(
+    client: TestClient, model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fields = {"context": "anna", "source": "狗", "target": "dog"}
+    with Session.open(model, "anna") as session:
+        session.correct("狗", "dog")
+        answer = client.post("/api/correct", json=fields)
+        assert answer.status_code == 409 and "used by another program" in answer.json()["error"]
+    monkeypatch.setattr("os.pwrite", lambda *_: (_ for _ in ()).throw(OSError(errno.ENOSPC, "No space left")))
+    answer = client.post("/api/correct", json=fields)
+    assert answer.status_code == 507 and "nothing was learned" in answer.json()["error"]
+    monkeypatch.undo()
+    assert client.post("/api/correct", json=fields).json()["id"] == 2
 
 
 def test_errors_of_the_server_say_nothing_of_it(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import random
 import signal
@@ -125,12 +126,15 @@ def test_a_model_is_replaced_under_it(model: Path) -> None:
                 assert status == 200
                 seen.add(answer["text"])
 
-        with ThreadPoolExecutor(3) as pool:
+        with ThreadPoolExecutor(3) as pool, contextlib.ExitStack() as at_the_end:
+            at_the_end.callback(stop.set)
             asking = [pool.submit(ask) for _ in range(3)]
             for turn in range(4):
                 (other, loaded)[turn % 2].save(model)
                 expected = texts[(turn + 1) % 2]
-                assert post(address, "/api/translate", {"text": LINE})[1]["text"] == expected
+                for context in ({}, {"context": "ben"}):
+                    while post(address, "/api/translate", {"text": LINE, **context})[1]["text"] != expected:
+                        assert not any(one.done() for one in asking)
             stop.set()
             for one in asking:
                 one.result()

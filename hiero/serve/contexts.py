@@ -1,0 +1,96 @@
+"""The contexts of a model that requests use: one session for each, shared by threads and closed when nobody
+needs it."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from hiero._core import Deadline
+from hiero.adapt import LearningModel, Session
+
+_MOST_OPEN = 64  # contexts; of more, those not used for longest are closed
+_LOOK_EVERY = 0.05  # seconds between two looks at the deadline
+
+
+@dataclass
+class _OpenContext:
+    model: LearningModel
+    session: Session | None = None  # None while a thread opens it
+    users: int = 1
+
+
+class Contexts:
+    """Open sessions by context. Any number of threads may use them."""
+
+    def __init__(self, model: LearningModel, report: Callable[[str], object]) -> None:
+        self._report = report
+        self._model = model
+        self._open: OrderedDict[str, _OpenContext] = OrderedDict()
+        self._changed = threading.Condition()
+
+    def replace_model(self, model: LearningModel) -> None:
+        """Lets all sessions from now on be of another version of the model."""
+        with self._changed:
+            self._model = model
+            self._close_unused()
+
+    @contextmanager
+    def use(self, context: str, deadline: Deadline) -> Iterator[Session]:
+        """Yields the session of a context, which stays open meanwhile.
+
+        A context that has to learn again, because the model was replaced, does so for as long as it takes.
+        Others that wait for it, or for the last request with the model before, wait until their deadline.
+        Raises TimeoutError, and what ``Session.open`` raises.
+        """
+        used = self._take(context, deadline)
+        try:
+            if used.session is None:
+                settings = {} if used.model.words else {"rules": False}
+                used.session = Session.open(used.model, context, settings, report=self._report)
+                with self._changed:
+                    self._changed.notify_all()
+            yield used.session
+        finally:
+            with self._changed:
+                used.users -= 1
+                if used.session is None:
+                    del self._open[context]
+                self._close_unused()
+                self._changed.notify_all()
+
+    def _take(self, context: str, deadline: Deadline) -> _OpenContext:
+        """Returns an open context, or a new one that is to be opened."""
+        with self._changed:
+            while (known := self._open.get(context)) is not None:
+                if known.session is not None and known.model is self._model:
+                    known.users += 1
+                    self._open.move_to_end(context)
+                    return known
+                if deadline.passed:
+                    raise TimeoutError(f"the context {context} learns again: try again in a moment")
+                self._changed.wait(_LOOK_EVERY)
+            self._open[context] = _OpenContext(self._model)
+            return self._open[context]
+
+    def _close_unused(self) -> None:
+        """Closes sessions that no request uses: those of the model before, and the oldest of too many."""
+        unused = [name for name, one in self._open.items() if one.users == 0]
+        too_many = len(self._open) - _MOST_OPEN
+        for number, name in enumerate(unused):
+            if number < too_many or self._open[name].model is not self._model:
+                self._close(name)
+
+    def _close(self, context: str) -> None:
+        session = self._open.pop(context).session
+        assert session is not None
+        session.close()
+
+    def close(self) -> None:
+        """Closes all sessions; no request may use one any more."""
+        with self._changed:
+            for context in list(self._open):
+                self._close(context)

@@ -1,0 +1,140 @@
+"""Tests of models that are replaced, and of the sessions that are open for requests."""
+
+from __future__ import annotations
+
+import dataclasses
+import threading
+from pathlib import Path
+
+import pytest
+from starlette.testclient import TestClient
+
+import hiero
+from hiero.adapt import LearningModel, Session
+from hiero.adapt.session import context_path
+from hiero.serve import contexts
+from hiero.serve.catalogue import Catalogue, ServedModel
+from hiero.serve.contexts import Contexts
+from hiero.text import TextProcessing, TextSide
+
+PAIR = "机器人 很 忙 。", "the robot is very busy ."
+LATE = hiero.Deadline(0)
+
+
+@pytest.fixture
+def shared(model: Path) -> LearningModel:
+    return LearningModel.open(model)
+
+
+def test_the_oldest_unused_contexts_are_closed(
+    shared: LearningModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(contexts, "_MOST_OPEN", 2)
+    opened = Contexts(shared, lambda line: None)
+    with opened.use("a", LATE) as used:
+        for name in ("b", "c", "d"):
+            with opened.use(name, LATE) as session:
+                session.correct(*PAIR)
+        with opened.use("a", LATE) as again:
+            assert again is used
+        used.correct(*PAIR)
+    with opened.use("d", LATE) as again:
+        assert again is session
+    with opened.use("b", LATE) as other:
+        assert len(other.corrections) == 1
+    with pytest.raises(ValueError, match="closed"):
+        used.correct(*PAIR)  # of a, b and d, it was used first
+    opened.close()
+    assert shared.path is not None
+    for name in "abcd":
+        Session.open(shared.path, name).close()
+
+
+def test_a_context_that_cannot_be_opened(shared: LearningModel) -> None:
+    assert shared.path is not None
+    opened = Contexts(shared, lambda line: None)
+    with Session.open(shared.path, "anna") as session:
+        session.correct(*PAIR)
+        for _ in range(2):
+            with pytest.raises(BlockingIOError), opened.use("anna", LATE):
+                pass
+    with opened.use("anna", LATE) as found:
+        assert len(found.corrections) == 1
+    opened.close()
+
+
+def test_a_session_is_of_one_version_of_the_model(model: Path, shared: LearningModel) -> None:
+    lines: list[str] = []
+    opened = Contexts(shared, lines.append)
+    with opened.use("anna", LATE) as session:
+        session.correct(*PAIR)
+        hiero.Model.load(model).with_weights({"WordPenalty": -0.5}).save(model)
+        opened.replace_model(LearningModel.open(model))
+        with pytest.raises(TimeoutError, match="anna learns again"), opened.use("anna", LATE):
+            pass
+        found: list[Session] = []
+
+        def wait() -> None:
+            with opened.use("anna", hiero.Deadline(60)) as one:
+                found.append(one)
+
+        threads = [threading.Thread(target=wait) for _ in range(3)]
+        for thread in threads:
+            thread.start()
+        session.correct(*PAIR)  # the journal is still of the model before
+    for thread in threads:
+        thread.join()
+    assert len(set(map(id, found))) == 1 and found[0] is not session
+    assert [one.id for one in found[0].corrections] == [1, 2]
+    assert lines == ["learning again from 2 corrections: the model or settings changed"]
+    assert found[0].weights["WordPenalty"] != session.weights["WordPenalty"]
+    opened.close()
+    # What was closed in the end is of the new model, so that it need not learn again.
+    Session.open(model, "anna", report=lines.append).close()
+    assert len(lines) == 1
+
+
+def load_again(served: ServedModel) -> None:
+    served.refresh()
+    if served._loader is not None:
+        served._loader.join()
+
+
+def test_each_version_is_loaded_once(model: Path) -> None:
+    lines: list[str] = []
+    catalogue = Catalogue({"zh-en": model}, lines.append)
+    served, before = catalogue.model("zh-en"), catalogue.model().decoder
+    content = (model / "manifest.json").read_bytes()
+    (model / "manifest.json").write_bytes(b"{")
+    for _ in range(3):
+        load_again(served)
+    assert len(lines) == 1 and "zh-en: cannot be loaded again" in lines[0] and served.decoder is before
+    (model / "manifest.json").unlink()
+    load_again(served)
+    assert len(lines) == 1
+    (model / "manifest.json").write_bytes(content)
+    load_again(served)
+    load_again(served)
+    assert lines[1:] == ["zh-en: loaded again, as it was replaced"] and served.decoder is not before
+    catalogue.close()
+
+
+def test_looking_at_a_context_makes_no_file(client: TestClient, model: Path) -> None:
+    assert client.get("/api/contexts/anna").json()["corrections"] == []
+    assert client.post("/api/translate", json={"text": "狗", "context": "ben"}).status_code == 200
+    assert not context_path(model, "anna").parent.exists()
+
+
+def test_languages(trained_model: Path, tmp_path: Path) -> None:
+    model = hiero.Model.load(trained_model)
+    for name, languages in (
+        ("ur-en", ("ur", "en")),
+        ("my-new-model", ("und", "und")),
+        ("model", ("und",) * 2),
+    ):
+        served = ServedModel(name, trained_model, print)
+        assert (served.source, served.target) == languages
+    text = TextProcessing(TextSide("moses", "de"), TextSide("moses", "fr"))
+    dataclasses.replace(model, text=text).save(tmp_path / "model")
+    served = ServedModel("ur-en", tmp_path / "model", print)
+    assert (served.source, served.target) == ("de", "fr")
