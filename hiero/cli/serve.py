@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import resource
 import socket
 import sys
 from pathlib import Path
@@ -13,6 +14,9 @@ import typer
 from hiero import Error
 from hiero.base.parallel import processors
 from hiero.cli.options.common import AllThreads
+
+_MOST_FILES = 4096  # that are open at a time
+_OTHER_FILES = 400  # of these, for models and contexts; the others are connections
 
 
 def serve(
@@ -63,7 +67,14 @@ def serve(
     app = make_app(
         catalogue, Work(threads or processors(), waiting, seconds), _keys(api_keys), cors or [], hosts
     )
-    config = uvicorn.Config(app, host, port, log_level="warning", timeout_graceful_shutdown=int(seconds) + 5)
+    config = uvicorn.Config(
+        app,
+        host,
+        port,
+        log_level="warning",
+        limit_concurrency=_open_files(),
+        timeout_graceful_shutdown=int(seconds) + 5,
+    )
 
     class Server(uvicorn.Server):
         """A server that says where it listens, when it does."""
@@ -75,6 +86,14 @@ def serve(
                 report(f"http://{host}:{found} serves {', '.join(model.name for model in catalogue)}")
 
     Server(config).run()
+
+
+def _open_files() -> int:
+    """Allows this process more open files, and returns how many connections leave room for other files."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    allowed = _MOST_FILES if most == resource.RLIM_INFINITY else min(most, _MOST_FILES)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (allowed, most))
+    return max(1, allowed - _OTHER_FILES)
 
 
 def _keys(path: Path | None) -> list[str]:

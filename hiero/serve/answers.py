@@ -22,7 +22,10 @@ from hiero.serve.catalogue import Catalogue, ServedModel
 from hiero.text import TextSide
 from hiero.text.sentences import split_text
 
-MOST_WORDS = 300  # of a sentence, of a wanted translation, and of a prefix
+MOST_WORDS = 300  # of a sentence, and of a prefix
+# Of a sentence that is asked about, and of the translation that was wanted. Without a limit on the spans of
+# rules, time and memory grow with the cube of their words.
+MOST_ASKED_WORDS = 100
 _MOST_EDGES = 100_000  # of a forest that is answered
 # Attributes of forests that are answered.
 _FOREST = (
@@ -123,8 +126,10 @@ class Answers:
 
     def why_not(self, request: m.WhyNotRequest, deadline: Deadline) -> m.WhyNotAnswer:
         model = self.catalogue.model(request.model)
+        text = model.decoder.model.text
+        _check_length(text.source, request.text, MOST_ASKED_WORDS)
+        _check_length(text.target, request.wanted, MOST_ASKED_WORDS)
         decoder, sentence, weights = self._resolved(model, request, request.text, deadline)
-        _check_length(decoder.model.text.target, request.wanted)
         found = why_not(decoder, sentence, request.wanted, weights, deadline)
         write = decoder.model.text.target.text
         pruned: m.PrunedAnswer | None = None
@@ -209,11 +214,11 @@ def _sentence_answer(request: m.TranslateRequest, result: Translation, write: Wr
     }
 
 
-def _check_length(side: TextSide, text: str) -> None:
+def _check_length(side: TextSide, text: str, most: int = MOST_WORDS) -> None:
     """Raises TooLongError for a sentence of too many words."""
     words = len(side.tokens(text))
-    if words > MOST_WORDS:
-        raise TooLongError(f"a sentence has {words:,} words: send at most {MOST_WORDS} in a sentence")
+    if words > most:
+        raise TooLongError(f"a sentence has {words:,} words: send at most {most} in a sentence")
 
 
 def _sentence(model: Model, request: m.SentenceRequest, text: str) -> Sentence:

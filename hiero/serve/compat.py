@@ -14,7 +14,7 @@ from hiero._core import Deadline
 from hiero.serve import messages as m
 from hiero.serve.answers import Answers
 
-_Texts = m.Line | Annotated[list[m.Line], Field(max_length=1000)]
+_Texts = m.Line | Annotated[list[m.Line], Field(min_length=1, max_length=1000)]
 _AUTO = ("auto", "")
 # A comment or a tag. Only comments have "<" inside, so that the time grows with the text alone.
 _MARKUP = re.compile(
