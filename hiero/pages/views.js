@@ -64,6 +64,34 @@ export function differenceBars(differences) {
     })))));
 }
 
+/* The words of a sentence above those of its translation, each row in its own direction. Words that belong together light
+   up when the pointer or the focus is on one. `onselect` is called with "s" or "t" and the position of a chosen word. */
+export function alignmentRows(sentence, directions, onselect) {
+  const rows = element("div", { class: "rows" });
+  const show = (source, target) => {
+    for (const one of rows.querySelectorAll("[data-word]")) {
+      const [kind, k] = [one.dataset.word[0], Number(one.dataset.word.slice(1))];
+      one.classList.toggle("linked", kind === "s" ? source.has(k) : target.has(k));
+    }
+  };
+  const linked = (kind, k) => {
+    const pairs = sentence.alignment.filter(pair => pair[kind === "s" ? 0 : 1] === k);
+    return kind === "s" ? [new Set([k]), new Set(pairs.map(pair => pair[1]))] : [new Set(pairs.map(pair => pair[0])), new Set([k])];
+  };
+  const word = (kind, token, k) => element("button", {
+    type: "button", class: "word", "data-word": kind + k, "data-focus": kind + k,
+    style: kind === "t" ? `--sure:${(sentence.confidence[k] ?? 1).toFixed(2)}` : null,
+    title: kind === "t" && sentence.confidence.length ? `sure by ${number(sentence.confidence[k], 2)}` : null,
+    "data-unknown": kind === "s" && sentence.unknown.includes(k) ? "" : null,
+    onpointerenter: () => show(...linked(kind, k)), onfocus: () => show(...linked(kind, k)), onblur: () => show(new Set(), new Set()),
+    onclick: () => onselect(kind, k),
+  }, element("bdi", {}, token));
+  rows.append(element("h3", {}, "source"), element("div", { class: "row", dir: directions[0] }, sentence.source.map((token, k) => [word("s", token, k), " "])),
+    element("h3", {}, "translation"), element("div", { class: "row", dir: directions[1] }, sentence.tokens.map((token, k) => [word("t", token, k), " "])));
+  rows.addEventListener("pointerleave", () => show(new Set(), new Set()));
+  return rows;
+}
+
 /* A derivation as a tree that folds. `onselect` is called with a rule that is chosen. */
 export function derivationTree(rule, onselect = () => {}) {
   const tree = element("ul", { role: "tree", class: "derivation", "aria-label": "derivation" }, branch(rule, 1, onselect));

@@ -1,7 +1,7 @@
 /* The page of `hiero serve`. Its whole state is one object, which the link has; every change goes through `change`, which
    asks the server for what is missing and draws again. Answers are kept by the request that they are of, so that each
    sentence is translated once, and requests that nothing shows any more are cancelled. */
-import { chartTriangle, derivationTree, differenceBars, element, featureTable, itemList, number, ruleLine } from "./views.js";
+import { alignmentRows, chartTriangle, derivationTree, differenceBars, element, featureTable, itemList, number, ruleLine } from "./views.js";
 
 const $ = id => document.getElementById(id);
 const EMPTY = { weights: {}, rules: [], hidden: [] };
@@ -254,28 +254,8 @@ function tabKeys(event) {
 }
 
 function viewWords(text, sentence) {
-  const rows = element("div", { class: "rows" });
-  const show = (source, target) => {
-    for (const one of rows.querySelectorAll("[data-word]")) {
-      const [kind, k] = [one.dataset.word[0], Number(one.dataset.word.slice(1))];
-      one.classList.toggle("linked", kind === "s" ? source.has(k) : target.has(k));
-    }
-  };
-  const linked = (kind, k) => {
-    const pairs = sentence.alignment.filter(pair => pair[kind === "s" ? 0 : 1] === k);
-    return kind === "s" ? [new Set([k]), new Set(pairs.map(pair => pair[1]))] : [new Set(pairs.map(pair => pair[0])), new Set([k])];
-  };
-  const word = (kind, token, k) => element("button", {
-    type: "button", class: "word", "data-word": kind + k, "data-focus": kind + k,
-    style: kind === "t" ? `--sure:${(sentence.confidence[k] ?? 1).toFixed(2)}` : null,
-    title: kind === "t" && sentence.confidence.length ? `sure by ${number(sentence.confidence[k], 2)}` : null,
-    "data-unknown": kind === "s" && sentence.unknown.includes(k) ? "" : null,
-    onpointerenter: () => show(...linked(kind, k)), onfocus: () => show(...linked(kind, k)), onblur: () => show(new Set(), new Set()),
-    onclick: () => change({ span: spanOf(sentence, kind, k) }),
-  }, element("bdi", {}, token));
-  rows.append(element("h3", {}, "source"), element("div", { class: "row", dir: direction(model().source) }, sentence.source.map((token, k) => [word("s", token, k), " "])),
-    element("h3", {}, "translation"), element("div", { class: "row", dir: direction(model().target) }, sentence.tokens.map((token, k) => [word("t", token, k), " "])));
-  rows.addEventListener("pointerleave", () => show(new Set(), new Set()));
+  const directions = [direction(model().source), direction(model().target)];
+  const rows = alignmentRows(sentence, directions, (kind, k) => change({ span: spanOf(sentence, kind, k) }));
   return [rows, phraseAlternatives(text, sentence), otherTranslations(sentence)];
 }
 
