@@ -55,6 +55,7 @@ _PAGE = {
     "": ("hiero.serve.page", "index.html", "text/html"),
     "page.js": ("hiero.serve.page", "page.js", "text/javascript"),
     "views.js": ("hiero.pages", "views.js", "text/javascript"),
+    "views.css": ("hiero.pages", "views.css", "text/css"),
     "page.css": ("hiero.serve.page", "page.css", "text/css"),
 }
 _SAFE = {

@@ -290,6 +290,7 @@ def test_the_page_may_load_nothing_from_elsewhere(client: TestClient) -> None:
         "/": "text/html",
         "/page.js": "text/javascript",
         "/views.js": "text/javascript",
+        "/views.css": "text/css",
         "/page.css": "text/css",
     }
     for path, kind in kinds.items():
@@ -311,6 +312,16 @@ def test_metrics_are_those_of_prometheus(client: TestClient) -> None:
 def test_the_description_has_all_paths(client: TestClient) -> None:
     described = client.get("/openapi.json").json()
     assert json.dumps(described).count("#/components/schemas/") > 10
-    public = {"/", "/page.js", "/page.css", "/views.js", "/openapi.json", "/health", "/metrics", "/RPC2"}
+    public = {
+        "/",
+        "/page.js",
+        "/page.css",
+        "/views.css",
+        "/views.js",
+        "/openapi.json",
+        "/health",
+        "/metrics",
+        "/RPC2",
+    }
     paths = {route.path for route in client.app.routes}  # type: ignore[attr-defined]
     assert set(described["paths"]) == paths - public
