@@ -38,17 +38,24 @@ export function ruleLine(rule) {
   return element("span", { class: "sides" }, side(rule.source), " → ", side(rule.target || "∅"));
 }
 
-/* A table of the features of a rule or a translation, with their weights. */
+/* A table of the features of a rule or a translation, with their weights where these are known. */
 export function featureTable(features, weights, caption) {
-  const rows = Object.entries(features).map(([name, value]) => [name, value, weights[name] ?? 0])
+  const columns = weights ? 4 : 2;
+  const rows = Object.entries(features).map(([name, value]) => [name, value, weights?.[name] ?? 0])
     .sort((a, b) => Math.abs(b[1] * b[2]) - Math.abs(a[1] * a[2]));
   const sum = rows.reduce((total, [, value, weight]) => total + value * weight, 0);
-  const head = ["feature", "value", "weight", "product"].map(text => element("th", { scope: "col" }, text));
+  const head = ["feature", "value", "weight", "product"].slice(0, columns).map(text => element("th", { scope: "col" }, text));
   return element("table", { class: "features" }, element("caption", {}, caption), element("tr", {}, head),
     rows.map(([name, value, weight]) => element("tr", {}, element("th", { scope: "row" }, name),
-      [number(value), Number(weight.toPrecision(4)), number(value * weight)].map(text => element("td", {}, String(text))))),
-    element("tr", { class: "sum" }, element("th", { scope: "row" }, "score"), element("td"), element("td"),
+      [number(value), Number(weight.toPrecision(4)), number(value * weight)].slice(0, columns - 1).map(text => element("td", {}, String(text))))),
+    weights && element("tr", { class: "sum" }, element("th", { scope: "row" }, "score"), element("td"), element("td"),
       element("td", {}, number(sum))));
+}
+
+/* A rule, where it is from, and its features. */
+export function ruleFeatures(rule, weights) {
+  return [element("p", {}, ruleLine(rule), " ", element("span", { class: "score" }, rule.table === "sentence" ? "added or learned" : rule.table)),
+    featureTable(rule.features, weights, "the rule")];
 }
 
 /* Bars of differences by feature: to the right what speaks for the first of two translations, to the left what speaks
@@ -108,7 +115,7 @@ function branch(rule, level, onselect) {
   }, element("div", { class: "line" },
     element("span", { class: "fold", "aria-hidden": "true" }, has ? "▾" : ""),
     element("span", { class: "head" }, `${rule.label || "whole"} ${rule.span[0]}:${rule.span[1]}`),
-    " ", ruleLine(rule), element("span", { class: "score" }, number(rule.score))), group || null);
+    " ", ruleLine(rule), rule.score != null && element("span", { class: "score" }, number(rule.score))), group || null);
   item.firstChild.addEventListener("click", event => {
     if (event.target.classList.contains("fold")) fold(item, item.getAttribute("aria-expanded") !== "true");
     select(item);

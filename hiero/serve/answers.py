@@ -16,7 +16,7 @@ from hiero.features.glossary import Glossary, Term
 from hiero.features.markup import Markup, Phrase
 from hiero.features.sentence import Sentence
 from hiero.forest.derivations import derivation_tree
-from hiero.pages.views import Write, candidate_view, cell_views, item_views, rule_view
+from hiero.pages.views import Write, candidate_view, cell_views, item_views, rule_view, sentence_view
 from hiero.serve import messages as m
 from hiero.serve.catalogue import Catalogue, ServedModel
 from hiero.text import TextSide
@@ -198,19 +198,10 @@ def _model_answer(served: ServedModel) -> m.ModelAnswer:
 
 def _sentence_answer(request: m.TranslateRequest, result: Translation, write: Write) -> m.SentenceAnswer:
     more = result.kbest(request.alternatives + 1, unique=True)[1:] if request.alternatives else []
-    details = request.details and result.has_parse
     return {
-        "source": result.source,
-        "tokens": result.tokens,
-        "text": result.text,
-        "score": result.score if result.has_parse else 0.0,
-        "alignment": result.alignment,
-        "unknown": result.unknown,
+        **sentence_view(result, request.details),
         "late": result.was_late,
-        "confidence": result.confidence() if details else [],
-        "features": result.features if details else {},
         "alternatives": [candidate_view(one, write) for one in more],
-        "derivation": rule_view(derivation_tree(result.derivation), result.weights) if details else None,
     }
 
 

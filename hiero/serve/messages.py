@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 from typing_extensions import TypedDict
 
-from hiero.pages.views import CandidateView, CellView, ItemView, Pair, RuleView
+from hiero.pages.views import CandidateView, CellView, ItemView, Pair, RuleView, SentenceView
 
 MOST_TEXT = 100_000  # characters
 Name = Annotated[str, Field(min_length=1, max_length=64, pattern=r"^[\w.-]+$")]
@@ -90,20 +90,11 @@ class UndoRequest(ContextRequest):
     id: int | None = Field(None, ge=1)
 
 
-class SentenceAnswer(TypedDict):
-    """A translated sentence. Confidence, features and derivation are empty unless details were asked for."""
+class SentenceAnswer(SentenceView):
+    """A translated sentence, whether its search was ended early, and further translations."""
 
-    source: list[str]
-    tokens: list[str]
-    text: str
-    score: float
-    alignment: list[Pair]
-    unknown: Annotated[list[int], Field(description="positions of unknown source tokens")]
     late: Annotated[bool, Field(description="the deadline ended the search")]
-    confidence: list[float]
-    features: dict[str, float]
     alternatives: list[CandidateView]
-    derivation: RuleView | None
 
 
 class TranslateAnswer(TypedDict):

@@ -1,7 +1,7 @@
 /* The page of `hiero serve`. Its whole state is one object, which the link has; every change goes through `change`, which
    asks the server for what is missing and draws again. Answers are kept by the request that they are of, so that each
    sentence is translated once, and requests that nothing shows any more are cancelled. */
-import { alignmentRows, chartTriangle, derivationTree, differenceBars, element, featureTable, itemList, number, ruleLine } from "./views.js";
+import { alignmentRows, chartTriangle, derivationTree, differenceBars, element, featureTable, itemList, number, ruleFeatures, ruleLine } from "./views.js";
 
 const $ = id => document.getElementById(id);
 const EMPTY = { weights: {}, rules: [], hidden: [] };
@@ -309,12 +309,10 @@ function viewDerivation(text, sentence, weights) {
 function ruleDetails(rule, weights) {
   const settings = state.settings[state.active];
   const plain = `[${rule.label}] ||| ${rule.source} ||| ${rule.target}`;
-  const own = rule.table === "sentence";
   const actions = rule.label && rule.table && element("p", {},
     element("button", { type: "button", onclick: () => changeSettings({ hidden: [...settings.hidden, plain], rules: settings.rules.filter(one => !one.startsWith(plain)) }) }, "hide this rule"), " ",
     element("button", { type: "button", onclick: () => editRule(rule, plain) }, "edit this rule"));
-  return [element("p", {}, ruleLine(rule), " ", element("span", { class: "score" }, own ? "added or learned" : rule.table)),
-    featureTable(rule.features, weights, "the rule"), actions || ""];
+  return [...ruleFeatures(rule, weights), actions || ""];
 }
 
 /* Hides a rule, and adds one with its features to be edited in the settings. */
