@@ -86,7 +86,8 @@ Returns:
         const auto& chart = nb::cast<const Chart&>(self);
         return described("Chart", {{"spans", nb::int_(chart.spans().size())},
                                    {"nodes", nb::int_(chart.forest()->graph->node_count())}});
-      });
+      })
+      .def("_repr_html_", &picture);
 }
 
 }  // namespace hiero

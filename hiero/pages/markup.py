@@ -48,12 +48,17 @@ def page(title: str, sections: Sequence[str], data: Any, more: Sequence[str] = (
         for kind in ("css", "js")
     )
     texts = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+    return document(title, "".join(sections), texts, style, f"<script>\n{script}</script>\n")
+
+
+def document(title: str, body: str, data: str, style: str, script: str) -> str:
+    """Returns the markup of a page from its parts. ``data`` is JSON, with any texts."""
     return (
         '<!DOCTYPE html>\n<html lang="en" dir="ltr">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{escape_html(title)}</title>\n<style>\n{style}</style>\n</head>\n<body>\n{''.join(sections)}"
-        '<script type="application/json" id="data">' + texts.replace("<", "\\u003c") + "</script>\n"
-        f"<script>\n{script}</script>\n</body>\n</html>\n"
+        f"<title>{escape_html(title)}</title>\n<style>\n{style}</style>\n</head>\n<body>\n{body}"
+        '<script type="application/json" id="data">' + data.replace("<", "\\u003c") + "</script>\n"
+        f"{script}</body>\n</html>\n"
     )
 
 

@@ -73,7 +73,7 @@ export function differenceBars(differences) {
 
 /* The words of a sentence above those of its translation, each row in its own direction. Words that belong together light
    up when the pointer or the focus is on one. `onselect` is called with "s" or "t" and the position of a chosen word. */
-export function alignmentRows(sentence, directions, onselect) {
+export function alignmentRows(sentence, directions, onselect = () => {}) {
   const rows = element("div", { class: "rows" });
   const show = (source, target) => {
     for (const one of rows.querySelectorAll("[data-word]")) {

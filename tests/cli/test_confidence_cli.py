@@ -89,10 +89,3 @@ def test_rounding_is_no_gap(parts: list[object]) -> None:
         behind = one["score"] - other["score"]
         assert other["optimal"] == (behind < 1e-5)
         assert other["gap"] == (0 if behind < 1e-5 else pytest.approx(behind))
-
-
-@pytest.mark.parametrize("kept", ["none", "forest"])
-def test_pictures_in_notebooks(parts: list[object], kept: hiero.decode.decoder.Keep) -> None:
-    model = hiero.Model.assemble(parts[1:2], parts[3:4], parts[5])  # type: ignore[arg-type]
-    result = hiero.Decoder(model).translate("elle voit un chien", keep=kept)
-    assert ("confidence of words" in result._repr_html_()) == (kept == "forest")

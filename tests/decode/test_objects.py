@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import copy
-import html
 import pickle
 import random
-import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -18,7 +16,6 @@ import hiero
 from hiero import FormatError, Rule, RuleTable
 from hiero.base import tables
 from hiero.evaluate import Bleu
-from support.html_page import Page
 from support.local_features import SpanAndGapSize
 from support.paths import FRENCH
 
@@ -74,24 +71,6 @@ def test_what_they_say(model: hiero.Model, translation: hiero.Translation) -> No
     rule = table.rule(3)
     assert eval(repr(rule)) == rule
     assert repr(translation.stats).startswith("DecodeStats(applications=")
-
-
-def test_pictures_in_notebooks(model: hiero.Model, translation: hiero.Translation) -> None:
-    for shown in (
-        translation,
-        translation.derivation,
-        forest_of(translation).constrain([translation.tokens]),
-    ):
-        frame = shown._repr_html_()  # type: ignore[union-attr]
-        page = html.unescape(re.findall(r'srcdoc="([^"]*)"', frame)[0])
-        assert 'sandbox="allow-scripts"' in frame and Page(page).rules
-        # The weights are known of translations alone.
-        assert ("<th>weight</th>" in page) == (shown is translation)
-    assert sum(translation.weights[k] * v for k, v in translation.features.items()) == pytest.approx(
-        translation.score
-    )
-    nothing = hiero.Decoder(model).translate("")
-    assert nothing._repr_html_() is None and nothing.derivation._repr_html_() is None  # type: ignore[attr-defined]
 
 
 def test_forests_and_derivations_pickle(translation: hiero.Translation) -> None:

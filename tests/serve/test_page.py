@@ -3,7 +3,6 @@ and dark, for scripts that run either way."""
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import re
 from collections.abc import Iterator
@@ -14,7 +13,7 @@ from typing import Any
 import pytest
 
 import hiero
-from support.browser import cut_off_texts
+from support.browser import axe_violations, cut_off_texts
 from support.served import server
 
 LINE = "她 的 老师 很 忙 。"
@@ -376,15 +375,11 @@ def test_scripts_from_right_to_left(page: Any) -> None:
 @pytest.mark.parametrize("width", [1400, 420])
 def test_everyone_can_use_it(page: Any, width: int, scheme: str) -> None:
     """axe finds no violation in any view, nothing is cut off, and no text has too little contrast."""
-    found = importlib.util.find_spec("axe_playwright_python")
-    assert found is not None and found.origin is not None
-    axe = (Path(found.origin).parent / "axe.min.js").read_text(encoding="utf-8")
     page.set_viewport_size({"width": width, "height": 900})
     page.emulate_media(color_scheme=scheme)
     page.fill("#context", "axe")
     page.locator("#context").blur()
     type_source(page, f"{LINE}\n{LONG} 机器人")
-    page.evaluate(axe)
     for name in ("words", "derivation", "chart", "why not?", "edit and teach"):
         view(page, name)
         if name == "words":
@@ -399,9 +394,7 @@ def test_everyone_can_use_it(page: Any, width: int, scheme: str) -> None:
             page.fill("#wanted", "her teacher is busy .")
             page.click("role=button[name='why not?']")
             page.wait_for_selector(".reason")
-        violations = page.evaluate(
-            "axe.run().then(({violations}) => violations.map(one => [one.id, one.nodes.map(n => n.html)]))"
-        )
+        violations = axe_violations(page)
         assert violations == [], (name, json.dumps(violations, indent=1))
         assert page.evaluate("document.documentElement.scrollWidth") == width
         assert cut_off_texts(page) == []

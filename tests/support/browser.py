@@ -3,6 +3,7 @@ off."""
 
 from __future__ import annotations
 
+import importlib.util
 import io
 import re
 import shutil
@@ -87,6 +88,17 @@ def _luminance(colour: str) -> float:
     parts = np.array([int(value) / 255 for value in values.groups()])
     linear = np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
     return float(linear @ [0.2126, 0.7152, 0.0722])
+
+
+def axe_violations(page: Any) -> list[Any]:
+    """Returns what axe finds in a page or a frame: names of rules, each with the elements that break it."""
+    found = importlib.util.find_spec("axe_playwright_python")
+    assert found is not None and found.origin is not None
+    page.evaluate((Path(found.origin).parent / "axe.min.js").read_text(encoding="utf-8"))
+    violations: list[Any] = page.evaluate(
+        "axe.run().then(({violations}) => violations.map(one => [one.id, one.nodes.map(n => n.html)]))"
+    )
+    return violations
 
 
 def pixels(element: Any) -> np.ndarray:
