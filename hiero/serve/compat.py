@@ -8,7 +8,7 @@ import xmlrpc.client
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from hiero._core import Deadline
 from hiero.serve import messages as m
@@ -23,10 +23,19 @@ _MARKUP = re.compile(
 _KEPT = ("script", "style", "code", "pre", "textarea")  # elements whose text stays as it is
 
 
-class LibreRequest(BaseModel):
-    """A request to LibreTranslate's `/translate`; fields that it does not know are ignored."""
+class _ForeignRequest(BaseModel):
+    """A request of another server's client. Fields that are not known are ignored, and so are null ones."""
 
     model_config = ConfigDict(extra="ignore")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_null(cls, fields: Any) -> Any:
+        return {name: value for name, value in fields.items() if value is not None}
+
+
+class LibreRequest(_ForeignRequest):
+    """A request to LibreTranslate's `/translate`."""
 
     q: _Texts = Field(description="text, or several")
     source: str = Field("auto", max_length=16)
@@ -36,10 +45,8 @@ class LibreRequest(BaseModel):
     api_key: str | None = None
 
 
-class GoogleRequest(BaseModel):
-    """A request to `/language/translate/v2`; fields that it does not know are ignored."""
-
-    model_config = ConfigDict(extra="ignore")
+class GoogleRequest(_ForeignRequest):
+    """A request to `/language/translate/v2`."""
 
     q: _Texts = Field(description="text, or several")
     target: str = Field(max_length=16)

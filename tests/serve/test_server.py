@@ -19,6 +19,8 @@ from typing import Any
 from urllib.parse import urlparse
 
 import pytest
+from google.auth.credentials import AnonymousCredentials
+from google.cloud import translate_v2
 from libretranslatepy import LibreTranslateAPI
 
 import hiero
@@ -57,6 +59,12 @@ def test_clients_of_other_servers(model: Path) -> None:
         libre = LibreTranslateAPI(f"{address}/")
         assert libre.translate(LINE, "zh", "en") == text
         assert libre.languages() == [{"code": "zh", "name": "zh", "targets": ["en"]}]
+        google = translate_v2.Client(
+            credentials=AnonymousCredentials(), client_options={"api_endpoint": address}
+        )
+        assert google.translate(LINE, "en")["translatedText"] == text
+        assert google.translate([LINE, "小狗"], "en", "text", "zh")[0]["translatedText"] == text
+        assert {one["language"] for one in google.get_languages()} == {"zh", "en"}
         with xmlrpc.client.ServerProxy(f"{address}/RPC2") as moses:
             found: Any = moses.translate({"text": LINE, "align": "true"})
         assert found["text"] == text and found["align"]
