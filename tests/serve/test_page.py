@@ -222,6 +222,7 @@ def test_the_derivation_folds_and_its_rules_can_be_hidden_and_edited(page: Any, 
 def test_rules_are_added(page: Any) -> None:
     type_source(page, "小狗")
     page.click("summary:has-text('rules')")
+    settled(page)
     page.fill("#rules", "小狗 ||| young dog")
     page.locator("#rules").blur()
     page.wait_for_function("document.querySelector('.output').innerText === 'young dog'")
@@ -283,6 +284,7 @@ def test_weights_and_two_settings(page: Any, trained_model: Path) -> None:
     settled(page)
     assert [output(page, 0), output(page, 1)] == [expected, model.translate(LONG).text]
     page.click("text=settings B")
+    settled(page)
     page.get_by_label("weight of WordPenalty, as a number").fill("2")
     page.get_by_label("weight of WordPenalty, as a number").blur()
     other = model.translate(LONG, weights={"WordPenalty": 2.0}).text
@@ -297,7 +299,9 @@ def test_weights_and_two_settings(page: Any, trained_model: Path) -> None:
 def test_the_link_has_the_state(page: Any, address: str) -> None:
     type_source(page, f"{LINE}\n{LONG}")
     page.locator(".sentence").nth(1).click()
+    settled(page)
     page.check("#compare")
+    settled(page)
     view(page, "chart")
     page.click("[data-span='0:2']")
     page.wait_for_selector(".items li")
@@ -341,6 +345,7 @@ def test_interactive_translation_and_teaching(page: Any, trained_model: Path) ->
     type_source(page, "机器人 很 忙 。")
     page.fill("#context", "anna")
     page.locator("#context").blur()
+    settled(page)
     page.wait_for_selector("#edit[data-text='机器人 很 忙 。']")
     page.wait_for_selector("#teach-note:has-text('anna')")
     page.fill("#edit", "the robot is very busy .")
@@ -379,6 +384,7 @@ def test_everyone_can_use_it(page: Any, width: int, scheme: str) -> None:
     page.emulate_media(color_scheme=scheme)
     page.fill("#context", "axe")
     page.locator("#context").blur()
+    settled(page)
     type_source(page, f"{LINE}\n{LONG} 机器人")
     for name in ("words", "derivation", "chart", "why not?", "edit and teach"):
         view(page, name)
