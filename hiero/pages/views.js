@@ -3,16 +3,16 @@
 
 /* Makes an element: attributes by name, handlers as functions called on..., and children, which may be texts. */
 export function element(tag, attributes = {}, ...children) {
-  const made = tag === "svg" || SVG.has(tag)
+  const node = tag === "svg" || SVG.has(tag)
     ? document.createElementNS("http://www.w3.org/2000/svg", tag)
     : document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) {
-    if (name.startsWith("on")) made.addEventListener(name.slice(2), value);
-    else if (value === true) made.setAttribute(name, "");
-    else if (value !== false && value != null) made.setAttribute(name, value);
+    if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
+    else if (value === true) node.setAttribute(name, "");
+    else if (value !== false && value != null) node.setAttribute(name, value);
   }
-  made.append(...children.flat(Infinity).filter(child => child != null && child !== false));
-  return made;
+  node.append(...children.flat(Infinity).filter(child => child != null && child !== false));
+  return node;
 }
 const SVG = new Set(["g", "rect", "text", "title", "path"]);
 
@@ -29,8 +29,8 @@ function words(text) {
 /* A side of a rule: nonterminals have the colours of their numbers. */
 function side(text) {
   return element("span", { class: "side" }, text.split(" ").flatMap((token, k) => {
-    const found = /^\[(.*),(\d)\]$/.exec(token);
-    return [k ? " " : "", found ? element("b", { class: "n" + Math.min(found[2], 3) }, token) : element("bdi", {}, token)];
+    const nonterminal = /^\[(.*),(\d)\]$/.exec(token);
+    return [k ? " " : "", nonterminal ? element("b", { class: "n" + Math.min(nonterminal[2], 3) }, token) : element("bdi", {}, token)];
   }));
 }
 
@@ -101,17 +101,19 @@ export function alignmentRows(sentence, directions, onselect = () => {}) {
 
 /* A derivation as a tree that folds. `onselect` is called with a rule that is chosen. */
 export function derivationTree(rule, onselect = () => {}) {
-  const tree = element("ul", { role: "tree", class: "derivation", "aria-label": "derivation" }, branch(rule, 1, onselect));
+  const tree = element("ul", { role: "tree", class: "derivation", "aria-label": "derivation" }, branch(rule, "0", onselect));
   tree.addEventListener("keydown", treeKeys);
   tree.querySelector("[role=treeitem]").tabIndex = 0;
   return tree;
 }
 
-function branch(rule, level, onselect) {
+/* `path` numbers the children that lead to the rule, so that an item that had the focus is found again. */
+function branch(rule, path, onselect) {
   const has = rule.children.length > 0;
-  const group = has && element("ul", { role: "group" }, rule.children.map(child => branch(child, level + 1, onselect)));
+  const group = has && element("ul", { role: "group" }, rule.children.map((child, k) => branch(child, `${path}.${k}`, onselect)));
   const item = element("li", {
-    role: "treeitem", tabindex: -1, "aria-level": level, "aria-expanded": has ? "true" : null, "aria-selected": "false",
+    role: "treeitem", tabindex: -1, "aria-level": path.split(".").length, "aria-expanded": has ? "true" : null,
+    "aria-selected": "false", "data-focus": `rule ${path}`,
   }, element("div", { class: "line" },
     element("span", { class: "fold", "aria-hidden": "true" }, has ? "▾" : ""),
     element("span", { class: "head" }, `${rule.label || "whole"} ${rule.span[0]}:${rule.span[1]}`),
@@ -175,7 +177,7 @@ export function chartTriangle(chart, onselect, marked = null) {
     const place = { x: CELL * (begin + end - 1) / 2 + 2, y: height - CELL * (end - begin) + 2 };
     const chosen = marked && marked[0] === begin && marked[1] === end;
     return element("g", {
-      role: "button", tabindex: -1, class: "cell" + (chosen ? " chosen" : ""), "data-span": `${begin}:${end}`,
+      role: "button", tabindex: -1, class: "cell" + (chosen ? " chosen" : ""), "data-span": `${begin}:${end}`, "data-focus": `cell ${begin}:${end}`,
       "aria-label": `${text}: ${told}`, "aria-pressed": String(Boolean(chosen)),
       onclick: () => onselect([begin, end]),
     }, element("title", {}, `${text}\n${told}`),
@@ -221,7 +223,7 @@ function chartKeys(event) {
 /* A list of the items of a cell. `onselect` is called with one that is chosen. */
 export function itemList(items, onselect) {
   return element("ol", { class: "items" }, items.map((item, rank) => element("li", { class: item.survived ? "" : "pruned" },
-    element("button", { type: "button", onclick: () => onselect(item) },
+    element("button", { type: "button", "data-focus": `item ${rank}`, onclick: () => onselect(item) },
       element("span", { class: "rank" }, `${rank + 1}. `), element("span", { class: "text" }, words(item.text || "∅")),
       element("span", { class: "score" }, `${item.label} ${number(item.score)}${item.survived ? "" : " pruned"}`)),
     ruleLine(item.rule))));

@@ -4,76 +4,95 @@
 import { alignmentRows, chartTriangle, derivationTree, differenceBars, element, featureTable, itemList, number, ruleFeatures, ruleLine } from "./views.js";
 
 const $ = id => document.getElementById(id);
-const EMPTY = { weights: {}, rules: [], hidden: [] };
-const VIEWS = { words: "words", derivation: "derivation", chart: "chart", why: "why not?", edit: "edit and teach" };
-const state = {
-  model: "", context: "", text: "", settings: [{ ...EMPTY }, { ...EMPTY }], compare: false, active: 0,
-  sentence: 0, view: "words", span: null, wanted: "", phrases: {}, prefix: {},
+/* Objects whose keys are texts of users, among which may be "constructor", have no prototype. */
+const table = (...tables) => Object.assign(Object.create(null), ...tables);
+const emptySettings = () => [0, 1].map(() => ({ weights: table(), rules: [], hidden: [] }));
+const VIEWS = {
+  words: { name: "words", draw: viewWords }, derivation: { name: "derivation", draw: viewDerivation },
+  chart: { name: "chart", draw: viewChart }, why: { name: "why not?", draw: viewWhy }, edit: { name: "edit and teach", draw: viewEdit },
 };
-let models = [], context = null, drawn = 0;
+const state = {
+  model: "", context: "", text: "", settings: emptySettings(), compare: false, active: 0,
+  sentence: 0, view: "words", span: null, wanted: table(), phrases: table(), prefix: table(),
+};
+let models = [], split = { sentences: [] }, learned = {};  // answers that stay until the next ones are there
+let message = "", frame = 0, linkTimer = 0, pressed = false, teaching = false;
 
 /* The server. */
 
-const answers = new Map();  // by path and request: {value} or {error}, or {abort} while it is asked
+const answers = new Map();  // by path and request: {value} or {error}, or {abort} while it is awaited
 const MOST_ANSWERS = 400;
-let asked = new Set();      // keys that the present drawing needs
+let needed = new Set();     // keys that the present drawing needs
 
-/* Returns an answer, or undefined and asks for it. */
+/* Returns an answer, or undefined and asks for it: by POST if there are fields. */
 function ask(path, fields) {
   const key = path + JSON.stringify(fields);
-  asked.add(key);
-  const known = answers.get(key);
-  if (known) {
+  needed.add(key);
+  const answer = answers.get(key);
+  if (answer) {
     answers.delete(key);
-    answers.set(key, known);  // the least recently used one is first
-    return known.abort ? undefined : known;
+    answers.set(key, answer);  // the least recently used one is first
+    return answer.abort ? undefined : answer;
   }
   const abort = new AbortController();
   answers.set(key, { abort });
-  send(path, fields, abort.signal).then(value => ({ value }), error => ({ error })).then(answer => {
+  send(path, fields, { signal: abort.signal }).then(value => ({ value }), error => ({ error })).then(settled => {
     if (abort.signal.aborted) return;
-    answers.set(key, answer);
-    while (answers.size > MOST_ANSWERS) answers.delete(answers.keys().next().value);
+    answers.set(key, settled);
+    forget((_, other) => answers.size > MOST_ANSWERS && !needed.has(other));
     schedule();
   });
   return undefined;
 }
 
-/* Cancels what the last drawing did not ask for. */
-function cancelOthers() {
+/* Forgets answers: all of them after the model has learned. */
+function forget(isForgotten = () => true) {
   for (const [key, answer] of answers) {
-    if (answer.abort && !asked.has(key)) {
-      answer.abort.abort();
-      answers.delete(key);
-    }
+    if (!isForgotten(answer, key)) continue;
+    answer.abort?.abort();
+    answers.delete(key);
   }
 }
 
-async function send(path, fields, signal, method = "POST") {
-  const headers = { "Content-Type": "application/json" };
+/* Tells whether an error may go with time. Those of the request itself stay. */
+function isPassing(error) {
+  return !(error.status >= 400 && error.status < 500) || [401, 408, 429, 499].includes(error.status);
+}
+
+/* Sends a request, and again while the server is busy, but at most `tries` times. What is not to be done twice has one. */
+async function send(path, fields, { signal, tries = 20 } = {}) {
+  const headers = fields ? { "Content-Type": "application/json" } : {};
   if ($("key").value) headers["X-API-Key"] = $("key").value;
-  const body = method === "POST" ? JSON.stringify(fields) : undefined;
-  for (;;) {
-    const answer = await fetch(path, { method, headers, body, signal });
-    const value = await answer.json();
-    if (answer.ok) return value;
-    if (answer.status === 401) $("key-form").hidden = false;
-    if (answer.status !== 429 && answer.status !== 503) throw new Error(value.error);
-    await new Promise(resolve => setTimeout(resolve, 300));
+  const request = { method: fields ? "POST" : "GET", headers, body: fields && JSON.stringify(fields), signal };
+  for (let wait = 0.3; ; wait = Math.min(1.5 * wait, 5)) {
+    const response = await fetch(path, request).catch(() => { throw new Error("The server cannot be reached."); });
+    const value = await response.json().catch(() => ({}));  // a proxy may answer otherwise
+    if (response.ok) return value;
+    if (response.status === 401) $("key-form").hidden = false;
+    const seconds = Math.max(wait, Number(response.headers.get("Retry-After")) || 0);
+    if (![429, 503].includes(response.status) || --tries < 1 || seconds > 60)
+      throw Object.assign(new Error(value.error ?? `The server answers with status ${response.status}.`), { status: response.status });
+    await new Promise(resolve => setTimeout(resolve, 1000 * seconds));
   }
 }
 
 /* Sentences and requests. */
 
-/* The sentences of the text, and the numbers of their lines. */
-function sentencesOf(text) {
-  const segmenter = new Intl.Segmenter(languageTag(model()?.source), { granularity: "sentence" });
-  return text.split("\n").flatMap((line, number) => [...segmenter.segment(line)]
-    .map(part => ({ text: part.segment.trim(), line: number })).filter(sentence => sentence.text));
+/* Asks for the sentences of the text, each with the number of its line. Until they are there, those before stay. */
+function askSentences() {
+  const answer = state.text.trim() ? ask("api/split", { model: state.model, text: state.text }) : { value: { sentences: [] } };
+  split = { sentences: answer?.value?.sentences ?? split.sentences, isDone: Boolean(answer), error: answer?.error };
+}
+
+/* Asks what the context has learned, if it has a name. While it is asked again, what it had learned before stays. */
+function askContext() {
+  const path = state.context && `api/contexts/${encodeURIComponent(state.context)}?model=${encodeURIComponent(state.model)}`;
+  const answer = path && ask(path, null);
+  if (answer || learned.path !== path) learned = { path, value: answer?.value, error: answer?.error };
 }
 
 function model() {
-  return models.find(one => one.name === state.model);
+  return models.find(({ name }) => name === state.model);
 }
 
 /* The direction of the text of a language. */
@@ -84,11 +103,7 @@ function direction(code) {
 const RIGHT_TO_LEFT = new Set("Arab Aran Hebr Syrc Thaa Nkoo Adlm Rohg Mand Samr".split(" "));
 
 function languageTag(code) {
-  try {
-    return Intl.getCanonicalLocales(code)[0];
-  } catch {
-    return "und";
-  }
+  try { return Intl.getCanonicalLocales(code)[0]; } catch { return "und"; }
 }
 
 /* The fields of requests about a sentence, with one of the two settings. */
@@ -106,61 +121,101 @@ function translation(text, which) {
 
 /* Changes of the state, and the link. */
 
+/* Draws at once, so that nobody clicks or writes into what shows the state before. */
 function change(fields) {
+  changeSoon(fields);
+  draw();
+}
+
+/* For fields that are left: drawing at once could replace what is just getting the focus. */
+function changeSoon(fields) {
   Object.assign(state, fields);
-  said = "";
+  message = "";
+  forget(answer => answer.error && isPassing(answer.error));  // it is asked for again
   schedule();
 }
 
-function changeSettings(fields) {
-  const settings = [...state.settings];
-  settings[state.active] = { ...settings[state.active], ...fields };
-  change({ settings });
+function changeSettings(which, fields, apply = change) {
+  apply({ settings: state.settings.map((settings, k) => k === which ? { ...settings, ...fields } : settings) });
 }
 
+/* Draws soon: answers often come several at a time. */
 function schedule() {
-  if (!drawn) drawn = requestAnimationFrame(() => { drawn = 0; draw(); });
+  if (!frame) frame = requestAnimationFrame(draw);
 }
 
 function writeLink() {
+  clearTimeout(linkTimer);
   const bytes = new TextEncoder().encode(JSON.stringify(state));
-  const link = "#" + btoa(String.fromCharCode(...bytes)).replaceAll("+", "-").replaceAll("/", "_");
+  const link = "#" + btoa(Array.from(bytes, byte => String.fromCharCode(byte)).join("")).replaceAll("+", "-").replaceAll("/", "_");
   if (link !== location.hash) history.replaceState(null, "", link);
 }
 
 function readLink() {
+  clearTimeout(linkTimer);
   if (location.hash.length < 2) return;
   try {
-    const text = atob(location.hash.slice(1).replaceAll("-", "+").replaceAll("_", "/"));
-    const read = JSON.parse(new TextDecoder().decode(Uint8Array.from(text, one => one.charCodeAt(0))));
-    for (const name of Object.keys(state)) if (typeof read[name] === typeof state[name]) state[name] = read[name];
+    const bytes = atob(location.hash.slice(1).replaceAll("-", "+").replaceAll("_", "/"));
+    const fields = JSON.parse(new TextDecoder().decode(Uint8Array.from(bytes, byte => byte.charCodeAt(0))));
+    for (const [name, isRight] of Object.entries(SHAPES)) if (!isRight(fields[name])) throw new Error(name);
+    for (const name of ["wanted", "phrases", "prefix"]) fields[name] = table(fields[name]);
+    for (const settings of fields.settings) settings.weights = table(settings.weights);
+    for (const name of Object.keys(state)) state[name] = fields[name];
+    message = "";
   } catch {
     note("The link cannot be read.");
   }
 }
 
+/* What the values of a link must be. */
+const isText = value => typeof value === "string";
+const listOf = isRight => value => Array.isArray(value) && value.every(isRight);
+const tableOf = isRight => value => Object.prototype.toString.call(value) === "[object Object]" && Object.values(value).every(isRight);
+const isSpan = value => listOf(Number.isInteger)(value) && value.length === 2 && 0 <= value[0] && value[0] < value[1];
+const isSettings = value => tableOf(() => true)(value) && tableOf(Number.isFinite)(value.weights) && listOf(isText)(value.rules) && listOf(isText)(value.hidden);
+const isPhrase = value => Array.isArray(value) && value.length === 3 && isSpan(value.slice(0, 2)) && isText(value[2]);
+const SHAPES = {
+  model: isText, context: value => isText(value) && /^[\w.-]*$/.test(value), text: isText,
+  settings: value => listOf(isSettings)(value) && value.length === 2, compare: value => typeof value === "boolean",
+  active: value => value === 0 || value === 1, sentence: value => Number.isInteger(value) && value >= 0,
+  view: value => isText(value) && Object.hasOwn(VIEWS, value), span: value => value === null || isSpan(value),
+  wanted: tableOf(isText), phrases: tableOf(listOf(isPhrase)), prefix: tableOf(isText),
+};
+
 /* Says something until the next change. */
 function note(text) {
-  said = text;
+  message = text;
   $("status").textContent = text;
 }
-let said = "";
+
+/* Tells users of screen readers what changed, in a place that is always there: new places are not read out. */
+function announce(text) {
+  if ($("announcement").textContent !== text) $("announcement").textContent = text;
+}
 
 /* Drawing. */
 
 function draw() {
-  asked = new Set();
-  const sentences = sentencesOf(state.text);
-  state.sentence = Math.max(0, Math.min(state.sentence, sentences.length - 1));
+  cancelAnimationFrame(frame);
+  frame = 0;
+  if (pressed || !models.length) return;  // a button that is replaced while it is pressed is not clicked
+  if (!model()) state.model = models[0].name;
+  needed = new Set();
+  askSentences();
+  askContext();
+  const { sentences } = split;
+  if (split.isDone) state.sentence = Math.max(0, Math.min(state.sentence, sentences.length - 1));
   setValue($("source"), state.text);
   setValue($("context"), state.context);
   $("model").value = state.model;
   $("compare").checked = state.compare;
   drawOutputs(sentences);
-  drawInspection(sentences[state.sentence]?.text);
+  drawInspection(sentences[Math.min(state.sentence, sentences.length - 1)]?.text);
   drawSettings();
-  cancelOthers();
-  writeLink();
+  $("again").hidden = ![...needed].some(key => answers.get(key)?.error && isPassing(answers.get(key).error));
+  forget((answer, key) => answer.abort && !needed.has(key));
+  clearTimeout(linkTimer);
+  linkTimer = setTimeout(writeLink, 300);  // not each time: browsers refuse to write the address too often
 }
 
 /* Sets the value of a field, unless somebody writes there. */
@@ -168,46 +223,58 @@ function setValue(field, value) {
   if (field.value !== value && document.activeElement !== field) field.value = value;
 }
 
-/* Draws anew what is within an element, and gives the focus back to the part that had it. */
-function redraw(place, ...children) {
-  const focused = place.contains(document.activeElement) && document.activeElement.dataset.focus;
-  place.replaceChildren(...children.flat(Infinity).filter(Boolean));
-  if (focused) place.querySelector(`[data-focus="${CSS.escape(focused)}"]`)?.focus({ preventScroll: true });
+/* Draws what is within an element, unless it shows that already by its key, a list of values: what somebody has folded,
+   selected or begun to write there stays. Otherwise the part that had the focus gets it back, or what is around it. */
+function redraw(place, key, make) {
+  if (isShown(place, key)) return;
+  const hadFocus = place.contains(document.activeElement) && document.activeElement !== place;
+  const part = document.activeElement?.dataset.focus;
+  shownKeys.set(place, key);
+  place.replaceChildren(...[make()].flat(Infinity).filter(Boolean));
+  if (hadFocus) (part && place.querySelector(`[data-focus="${CSS.escape(part)}"]`) || place).focus({ preventScroll: true });
+}
+const shownKeys = new WeakMap();
+
+function isShown(place, key) {
+  const shown = shownKeys.get(place);
+  return shown?.length === key.length && key.every((value, k) => value === shown[k]);
 }
 
 function drawOutputs(sentences) {
   const lines = sentences.map(sentence => sentence.text);
-  const which = state.compare ? [0, 1] : [state.active];
-  const errors = new Set();
-  let waiting = 0;
-  redraw($("outputs"), which.map(setting => {
-    const found = lines.map(line => translation(line, setting));
-    const name = state.compare ? `translation ${"AB"[setting]}` : "translation";
-    for (const one of found) if (one?.error) errors.add(one.error.message);
-    waiting += found.filter(one => !one).length;
-    const other = state.compare ? lines.map(line => translation(line, 1 - setting)) : [];
-    return element("div", { role: "group", "aria-label": name }, element("h2", {}, name),
-      element("div", { class: "output", lang: languageTag(model()?.target), dir: direction(model()?.target) }, found.map((one, k) =>
-        [k ? "\n ".at(sentences[k].line > sentences[k - 1].line ? 0 : 1) : "", outputSentence(one, k, setting, other[k])])));
-  }));
-  const times = lines.map(line => translation(line, state.active)?.value?.milliseconds).filter(one => one != null);
-  const late = lines.some(line => translation(line, state.active)?.value?.sentences[0]?.late);
-  $("status").textContent = said || [...errors].join(" ") || (waiting ? "translating …" : late ? "The time for a request ended a search." :
-    times.length ? `${number(times.reduce((a, b) => a + b, 0), 0)} ms` : "");
+  const shownSettings = state.compare ? [0, 1] : [state.active];
+  const translations = shownSettings.map(which => lines.map(line => translation(line, which)));
+  const all = translations.flat();
+  const key = [model(), state.compare, state.active, state.sentence, ...sentences.map(sentence => sentence.line), ...lines, ...all];
+  redraw($("outputs"), key, () =>
+    shownSettings.map((which, column) => {
+      const name = state.compare ? `translation ${"AB"[which]}` : "translation";
+      const others = state.compare ? translations[1 - column] : [];
+      return element("div", { role: "group", "aria-label": name }, element("h2", {}, name),
+        element("div", { class: "output", lang: languageTag(model().target), dir: direction(model().target) },
+          translations[column].map((answer, k) => [k ? sentences[k].line > sentences[k - 1].line ? "\n" : " " : "",
+            outputSentence(answer, k, which, others[k])])));
+    }));
+  const errors = new Set([split, learned, ...all].map(answer => answer?.error?.message).filter(Boolean));
+  const active = translations[shownSettings.indexOf(state.active)].map(answer => answer?.value).filter(Boolean);
+  const milliseconds = active.reduce((sum, value) => sum + value.milliseconds, 0);
+  $("status").textContent = message || [...errors].join(" ") || (!split.isDone || all.some(answer => !answer) ? "translating …" :
+    active.some(value => value.sentences[0]?.late) ? "The time for a request ended a search." :
+      active.length ? `${number(milliseconds, 0)} ms` : "");
 }
 
-function outputSentence(answer, k, setting, other) {
+function outputSentence(answer, k, which, other) {
   const chosen = k === state.sentence;
   const sentence = answer?.value?.sentences[0];
   const text = sentence ? sentence.text || "∅" : answer?.error ? "✕" : "…";
-  const theirs = other?.value?.sentences[0]?.tokens;
+  const otherTokens = other?.value?.sentences[0]?.tokens;
   const parts = sentence ? placedWords(sentence).map(([part, j]) => j == null ? part : element("span", {
     class: "word", style: `--sure:${(sentence.confidence[j] ?? 1).toFixed(2)}`,
-    "data-differs": theirs && !theirs.includes(sentence.tokens[j]) ? "" : null,
+    "data-differs": otherTokens && !otherTokens.includes(sentence.tokens[j]) ? "" : null,
   }, part)) : [text];
   return element("button", {
-    type: "button", class: "sentence" + (chosen ? " chosen" : ""), "aria-pressed": String(chosen), "data-focus": `s${setting}-${k}`,
-    onclick: () => change({ sentence: k, active: setting, span: null, wanted: "" }),
+    type: "button", class: "sentence" + (chosen ? " chosen" : ""), "aria-pressed": String(chosen), "data-focus": `s${which}-${k}`,
+    onclick: () => change({ sentence: k, active: which, span: null }),
   }, parts);
 }
 
@@ -217,11 +284,11 @@ function placedWords(sentence) {
   let at = 0;
   sentence.tokens.forEach((token, j) => {
     const plain = token.replaceAll("￭", "");
-    const found = lower.indexOf(plain.toLowerCase(), at);
-    if (found < 0 || !plain || found > at + 3) return;
-    if (found > at) parts.push([sentence.text.slice(at, found), null]);
-    at = found + plain.length;
-    parts.push([sentence.text.slice(found, at), j]);
+    const begin = lower.indexOf(plain.toLowerCase(), at);
+    if (begin < 0 || !plain || begin > at + 3) return;
+    if (begin > at) parts.push([sentence.text.slice(at, begin), null]);
+    at = begin + plain.length;
+    parts.push([sentence.text.slice(begin, at), j]);
   });
   if (at < sentence.text.length) parts.push([sentence.text.slice(at), null]);
   return parts;
@@ -230,33 +297,46 @@ function placedWords(sentence) {
 /* The selected sentence. */
 
 function drawInspection(text) {
-  const answer = text && translation(text, state.active);
-  const sentence = answer?.value?.sentences[0];
   $("inspect").hidden = !text;
-  redraw($("tabs"), Object.entries(VIEWS).map(([view, name]) => element("button", {
+  redraw($("tabs"), [state.view], () => Object.entries(VIEWS).map(([view, { name }]) => element("button", {
     type: "button", role: "tab", id: `tab-${view}`, "aria-controls": "view", "aria-selected": String(view === state.view),
     tabindex: view === state.view ? 0 : -1, "data-focus": view, onclick: () => change({ view }), onkeydown: tabKeys,
   }, name)));
   $("view").setAttribute("aria-labelledby", `tab-${state.view}`);
-  if (!text) return;
-  const draws = { words: viewWords, derivation: viewDerivation, chart: viewChart, why: viewWhy, edit: viewEdit };
-  if (sentence || state.view === "edit") redraw($("view"), draws[state.view](text, sentence, answer?.value?.weights || {}));
-  else redraw($("view"), element("p", {}, answer?.error ? answer.error.message : "…"));
+  if (text) VIEWS[state.view].draw($("view"), text, translation(text, state.active));
+}
+
+/* Tells whether an answer is there that the view of a sentence needs. Until it is, what the view shows of the sentence
+   stays; an error takes its place. */
+function isReady(place, text, answer) {
+  place.setAttribute("aria-busy", String(!answer));
+  if (answer?.value) return true;
+  if (answer) announce(answer.error.message);
+  const [view, shownText] = shownKeys.get(place) || [];
+  if (answer || view !== state.view || shownText !== text)
+    redraw(place, [state.view, text, answer], () => element("p", {}, answer ? answer.error.message : "…"));
+  return false;
 }
 
 function tabKeys(event) {
-  const names = Object.keys(VIEWS), at = names.indexOf(state.view);
-  const to = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: names.length - 1 }[event.key];
+  const views = Object.keys(VIEWS), at = views.indexOf(state.view);
+  const to = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: views.length - 1 }[event.key];
   if (to == null) return;
   event.preventDefault();
-  change({ view: names[(to + names.length) % names.length] });
-  requestAnimationFrame(() => requestAnimationFrame(() => $(`tab-${state.view}`).focus()));
+  change({ view: views[(to + views.length) % views.length] });
+  $(`tab-${state.view}`).focus();
 }
 
-function viewWords(text, sentence) {
+function viewWords(place, text, answer) {
+  if (!isReady(place, text, answer)) return;
+  const [sentence] = answer.value.sentences;
+  const chart = state.span && ask("api/chart", fieldsOf(text, state.active, { span: state.span, items: 60 }));
+  place.setAttribute("aria-busy", String(Boolean(state.span && !chart)));
   const directions = [direction(model().source), direction(model().target)];
-  const rows = alignmentRows(sentence, directions, (kind, k) => change({ span: spanOf(sentence, kind, k) }));
-  return [rows, phraseAlternatives(text, sentence), otherTranslations(sentence)];
+  redraw(place, ["words", text, sentence, state.span, state.phrases[text], chart], () => [
+    alignmentRows(sentence, directions, (kind, k) => change({ span: spanOf(sentence, kind, k) })),
+    phraseAlternatives(text, sentence, chart), sentence.alternatives.length > 0 &&
+      [element("h3", {}, "other translations of the sentence"), candidateList(sentence.alternatives)]]);
 }
 
 /* The source span of a word: those that it is linked with and all between, or itself. */
@@ -265,93 +345,120 @@ function spanOf(sentence, kind, k) {
   return places.length ? [Math.min(...places), Math.max(...places) + 1] : null;
 }
 
-function phraseAlternatives(text, sentence) {
-  const chosen = state.phrases[text] || [];
-  const removal = chosen.length > 0 && element("button", {
-    type: "button", onclick: () => change({ phrases: { ...state.phrases, [text]: undefined } }),
+function phraseAlternatives(text, sentence, chart) {
+  const removal = (state.phrases[text] || []).length > 0 && element("button", {
+    type: "button", "data-focus": "undo-choices", onclick: () => change({ phrases: table(state.phrases, { [text]: undefined }) }),
   }, "undo choices");
-  if (!state.span) return removal ? [removal] : element("p", { class: "hint" }, "Choose a word to see other translations of it.");
+  if (!state.span) return removal || element("p", { class: "hint" }, "Choose a word to see other translations of it.");
   const [begin, end] = state.span;
-  const answer = ask("api/chart", fieldsOf(text, state.active, { span: state.span, items: 60 }));
-  const texts = [...new Set((answer?.value?.items || []).map(item => item.text).filter(Boolean))].slice(0, 12);
+  const texts = [...new Set((chart?.value?.items || []).map(item => item.text).filter(Boolean))].slice(0, 12);
+  const others = (state.phrases[text] || []).filter(([from, to]) => to <= begin || end <= from);
+  const choose = translated => change({ phrases: table(state.phrases, { [text]: [...others, [begin, end, translated]] }) });
   const widen = [[begin - 1, end, "one word more before"], [begin, end + 1, "one word more after"]]
     .filter(([from, to]) => from >= 0 && to <= sentence.source.length);
+  const about = sentence.source.slice(begin, end).join(" ");
+  if (chart?.value) announce(`${texts.length} translations of ${about}`);
   return element("div", { class: "alternatives", role: "group", "aria-label": "alternatives" },
-    element("h3", {}, "other translations of ", element("bdi", {}, sentence.source.slice(begin, end).join(" "))),
-    answer?.error ? element("p", {}, answer.error.message) : null,
-    texts.map(one => [element("button", { type: "button", class: "choice", "data-focus": `a${one}`, onclick: () => choosePhrase(text, one) },
-      element("bdi", {}, one)), " "]),
-    widen.map(([from, to, name]) => [element("button", { type: "button", class: "plain", onclick: () => change({ span: [from, to] }) }, name), " "]),
-    removal || null);
+    element("h3", {}, "other translations of ", element("bdi", {}, about)),
+    chart?.error ? element("p", {}, chart.error.message) : null,
+    texts.map(translated => [element("button", { type: "button", class: "choice", "data-focus": `a${translated}`, onclick: () => choose(translated) },
+      element("bdi", {}, translated)), " "]),
+    widen.map(([from, to, name]) => [element("button", { type: "button", class: "plain", "data-focus": name, onclick: () => change({ span: [from, to] }) },
+      name), " "]),
+    removal);
 }
 
-function choosePhrase(text, translated) {
-  const [begin, end] = state.span;
-  const others = (state.phrases[text] || []).filter(([from, to]) => to <= begin || end <= from);
-  change({ phrases: { ...state.phrases, [text]: [...others, [begin, end, translated]] } });
+function candidateList(candidates) {
+  return element("ol", { class: "others" }, candidates.map(({ text, score }) => element("li", {},
+    element("bdi", { dir: direction(model().target) }, text), " ", element("span", { class: "score" }, number(score)))));
 }
 
-function otherTranslations(sentence) {
-  return sentence.alternatives.length > 0 && element("div", {}, element("h3", {}, "other translations of the sentence"),
-    element("ol", { class: "others" }, sentence.alternatives.map(one => element("li", {},
-      element("bdi", { dir: direction(model().target) }, one.text), " ", element("span", { class: "score" }, number(one.score))))));
-}
-
-function viewDerivation(text, sentence, weights) {
-  if (!sentence.derivation) return element("p", {}, "No rules translate this sentence.");
-  const aside = element("aside", { "aria-live": "polite" });
-  const show = rule => aside.replaceChildren(...ruleDetails(rule, weights));
-  aside.replaceChildren(featureTable(sentence.features, weights, "the whole translation"));
-  return element("div", { class: "columns" }, derivationTree(sentence.derivation, show), aside);
+function viewDerivation(place, text, answer) {
+  if (!isReady(place, text, answer)) return;
+  const { sentences: [sentence], weights } = answer.value;
+  redraw(place, ["derivation", text, sentence], () => {
+    if (!sentence.derivation) return element("p", {}, "No rules translate this sentence.");
+    const aside = element("aside", {}, featureTable(sentence.features, weights, "the whole translation"));
+    const show = rule => aside.replaceChildren(...ruleDetails(rule, weights));
+    return element("div", { class: "columns" }, derivationTree(sentence.derivation, show), aside);
+  });
 }
 
 /* The features of a rule, and what can be done with it. */
 function ruleDetails(rule, weights) {
-  const settings = state.settings[state.active];
-  const plain = `[${rule.label}] ||| ${rule.source} ||| ${rule.target}`;
+  const which = state.active, sides = `[${rule.label}] ||| ${rule.source} ||| ${rule.target}`;
   const actions = rule.label && rule.table && element("p", {},
-    element("button", { type: "button", onclick: () => changeSettings({ hidden: [...settings.hidden, plain], rules: settings.rules.filter(one => !one.startsWith(plain)) }) }, "hide this rule"), " ",
-    element("button", { type: "button", onclick: () => editRule(rule, plain) }, "edit this rule"));
+    element("button", { type: "button", onclick: () => replaceRule(which, sides, []) }, "hide this rule"), " ",
+    element("button", { type: "button", onclick: () => editRule(which, sides, rule.features) }, "edit this rule"));
+  announce(`${rule.source} → ${rule.target}, score ${number(rule.score)}`);
   return [...ruleFeatures(rule, weights), actions || ""];
 }
 
-/* Hides a rule, and adds one with its features to be edited in the settings. */
-function editRule(rule, plain) {
-  const settings = state.settings[state.active];
-  const known = model().weights;
-  const features = Object.entries(rule.features).filter(([name]) => name in known && !/^(LM\d|WordPenalty|RulePenalty|OOV|Identity|Glue)/.test(name));
-  const line = `${plain} ||| ${features.map(([name, value]) => `${name}=${value}`).join(" ")}`;
-  changeSettings({ hidden: [...settings.hidden, plain], rules: [...settings.rules, line] });
-  requestAnimationFrame(() => requestAnimationFrame(() => $("rules").focus()));
+/* Hides a rule of the model, and puts lines into the place of those that added it. */
+function replaceRule(which, sides, lines) {
+  const { hidden, rules } = state.settings[which];
+  changeSettings(which, { hidden: [...new Set([...hidden, sides])], rules: [...rules.filter(line => sidesOf(line) !== sides), ...lines] });
 }
 
-function viewChart(text, sentence, weights) {
-  const answer = ask("api/chart", fieldsOf(text, state.active, { span: state.span, items: 30 }));
-  if (!answer) return element("p", {}, "…");
-  if (answer.error) return element("p", {}, answer.error.message);
-  const chart = answer.value, aside = element("aside", { "aria-live": "polite" });
-  const about = state.span ? chart.source.slice(...state.span).join(" ") : "";
-  aside.append(...state.span ? [element("h3", {}, `${state.span.join(":")} `, element("bdi", {}, about)),
-    chart.items.length ? itemList(chart.items, item => aside.lastChild.replaceChildren(...ruleDetails(item.rule, weights))) : element("p", {}, "nothing is there"),
-    element("div")] : [element("p", { class: "hint" }, "Choose a cell. A corner marks cells that lost items by pruning.")]);
-  return element("div", { class: "columns" }, element("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "chart" },
-    chartTriangle(chart, span => change({ span }), state.span)), aside);
+/* Puts a line with the features of a rule into its place, to be edited in the settings. */
+function editRule(which, sides, features) {
+  const values = Object.entries(features).filter(([name]) => model().rule_features.includes(name));
+  const line = `${sides} ||| ${values.map(([name, value]) => `${name}=${value}`).join(" ")}`;
+  replaceRule(which, sides, [state.settings[which].rules.find(rule => sidesOf(rule) === sides) ?? line]);
+  $("rules").focus();
 }
 
-function viewWhy(text, sentence, weights) {
-  const form = element("form", {}, element("label", { for: "wanted" }, "the translation that you wanted"),
-    element("textarea", { id: "wanted", rows: 2, dir: direction(model().target), "data-focus": "wanted", spellcheck: "false" }),
-    element("button", { type: "submit" }, "why not?"));
-  const field = form.querySelector("textarea");
-  field.value = $("wanted")?.value ?? (state.wanted || sentence.text);
-  form.addEventListener("submit", event => { event.preventDefault(); change({ wanted: field.value }); });
-  if (!state.wanted.trim()) return form;
-  const answer = ask("api/why-not", fieldsOf(text, state.active, { wanted: state.wanted }));
-  return [form, !answer ? element("p", {}, "…") : answer.error ? element("p", {}, answer.error.message) :
-    element("div", { class: "reason", "aria-live": "polite" }, reason(answer.value, weights))];
+/* The label, source and target of a rule's line, without its features. */
+function sidesOf(line) {
+  return line.split("|||").slice(0, 3).map(side => side.trim().replace(/\s+/g, " ")).join(" ||| ");
 }
 
-function reason(why, weights) {
+function viewChart(place, text, answer) {
+  const chartAnswer = ask("api/chart", fieldsOf(text, state.active, { span: state.span, items: 30 }));
+  if (!isReady(place, text, answer?.error ? answer : answer && chartAnswer)) return;
+  redraw(place, ["chart", text, chartAnswer], () => {
+    const chart = chartAnswer.value, details = element("div");
+    const show = item => details.replaceChildren(...ruleDetails(item.rule, answer.value.weights));
+    return element("div", { class: "columns" },
+      element("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "chart", "data-focus": "chart" },
+        chartTriangle(chart, span => change({ span }), state.span)),
+      element("aside", {}, state.span ? cellItems(chart, show) :
+        element("p", { class: "hint" }, "Choose a cell. A corner marks cells that lost items by pruning."), details));
+  });
+}
+
+/* What is in the chosen cell. */
+function cellItems(chart, onselect) {
+  const about = chart.source.slice(...state.span).join(" ");
+  announce(`${chart.items.length || "no"} items for ${about}`);
+  return [element("h3", {}, `${state.span.join(":")} `, element("bdi", {}, about)),
+    chart.items.length ? itemList(chart.items, onselect) : element("p", {}, "nothing is there")];
+}
+
+/* The form stays in its place while somebody writes there; it is filled in anew for another sentence or question. */
+function viewWhy(place, text, answer) {
+  redraw(place, ["why"], () => [element("form", {}, element("label", { for: "wanted" }, "the translation that you wanted"),
+    element("textarea", { id: "wanted", rows: 2, spellcheck: "false" }), element("button", { type: "submit" }, "why not?")),
+  element("div", { id: "reason", tabindex: -1 })]);
+  place.setAttribute("aria-busy", String(!answer));
+  const field = $("wanted"), wanted = state.wanted[text], draftKey = [text, state.active, wanted];
+  if (!isShown(field, draftKey)) {
+    field.value = wanted ?? answer?.value?.sentences[0]?.text ?? "";
+    if (wanted || answer) shownKeys.set(field, draftKey);
+  }
+  field.dir = direction(model().target);
+  field.form.onsubmit = event => {
+    event.preventDefault();
+    change({ wanted: table(state.wanted, { [text]: field.value }) });
+  };
+  const isAsked = Boolean(wanted?.trim());
+  const whyAnswer = isAsked && ask("api/why-not", fieldsOf(text, state.active, { wanted }));
+  if (isAsked && !isReady($("reason"), text, whyAnswer)) return;
+  redraw($("reason"), ["why", text, whyAnswer], () => isAsked ? reason(whyAnswer.value) : []);
+  if (isAsked) announce([...$("reason").querySelectorAll("p")].map(paragraph => paragraph.textContent).join(" "));
+}
+
+function reason(why) {
   const quoted = (list, places) => places.map((place, k) => [k ? ", " : "", element("b", {}, element("bdi", {}, list[place]))]);
   if (why.reason === "chosen") return [element("p", {}, "This is the translation.")];
   if (why.reason === "no rule") {
@@ -365,112 +472,96 @@ function reason(why, weights) {
     element("p", {}, `Its score is ${number(why.wanted.score)}, that of the translation ${number(why.best?.score ?? 0)}.`)];
   if (why.reason === "limit") return [element("p", {}, element("strong", {}, "A limit"), ` keeps it out: ${why.limits.join(", ")}.`), ...compared];
   if (why.reason === "scored lower") return [element("p", {}, "Search found it, but it ", element("strong", {}, "scored lower"), "."), ...compared];
-  const lost = why.pruned, cell = `${lost.span.join(":")} (${why.source.slice(...lost.span).join(" ")})`;
-  return [element("p", {}, "A part of it was ", element("strong", {}, "pruned"), `: “${lost.text}” for ${cell}. `,
-    lost.made ? "Search made it and dropped it." : "Search did not come to it.",
-    ` By its score it has rank ${lost.rank} in its cell.`),
-  element("p", {}, ruleLine(lost.rule), " ", element("span", { class: "score" }, number(lost.score))),
-  element("h3", {}, "what is there instead"),
-  element("ol", { class: "others" }, lost.winners.map(one => element("li", {}, element("bdi", { dir: direction(model().target) }, one.text), " ", element("span", { class: "score" }, number(one.score))))),
-  ...compared];
+  const { span, text, made: wasMade, rank, rule, score, winners } = why.pruned;
+  return [element("p", {}, "A part of it was ", element("strong", {}, "pruned"),
+    `: “${text}” for ${span.join(":")} (${why.source.slice(...span).join(" ")}). `,
+    wasMade ? "Search made it and dropped it." : "Search did not come to it.", ` By its score it has rank ${rank} in its cell.`),
+  element("p", {}, ruleLine(rule), " ", element("span", { class: "score" }, number(score))),
+  element("h3", {}, "what is there instead"), candidateList(winners), ...compared];
 }
 
-/* Interactive translation: what is typed is a prefix, and the server completes it. */
-function viewEdit(text, sentence) {
-  const typed = state.prefix[text] ?? "";
-  const answer = ask("api/translate", fieldsOf(text, state.active, { split: false, prefix: typed }));
-  const whole = answer?.value?.sentences[0]?.text;
-  const rest = whole != null && whole.startsWith(typed) ? whole.slice(typed.length) : whole != null && typed ? null : whole ?? "";
-  const kept = $("edit");
-  const box = kept ? kept.closest(".edit") : editBox();
-  const field = box.querySelector("textarea");
-  if (field.dataset.text !== text) box.querySelector("#rest").textContent = "";  // it is of another sentence
+/* Interactive translation: what is typed is a prefix, and the server completes it. The field stays in its place, since
+   whoever composes characters in it would be interrupted. */
+function viewEdit(place, text) {
+  redraw(place, ["edit"], editBox);
+  const typed = state.prefix[text] ?? "", field = $("edit"), rest = $("rest");
+  if (field.dataset.text !== text) [field.value, rest.textContent] = [typed, ""];  // what they have is of another sentence
   field.dataset.text = text;
-  field.dir = box.querySelector("#rest").dir = direction(model().target);
+  field.dir = rest.dir = direction(model().target);
   setValue(field, typed);
-  if (answer) box.querySelector("#rest").textContent = rest ?? "";  // until then, what was suggested before stays
-  box.querySelector("#edit-note").textContent = answer?.error ? answer.error.message :
-    rest == null && !answer?.error ? (answer ? "No translation of the model goes on like this." : "…") : "";
-  const learn = box.querySelector("#learn");
-  learn.disabled = teaching || !answer?.value || !state.context || !(typed + box.querySelector("#rest").textContent).trim();
-  box.querySelector("#teach-note").textContent = state.context ? `Corrections are kept in the context ${state.context}.` : "Name a context above to teach the model.";
-  return box;
+  const answer = ask("api/translate", fieldsOf(text, state.active, { split: false, prefix: typed }));
+  const whole = answer?.value?.sentences[0]?.text ?? "";
+  place.setAttribute("aria-busy", String(!answer));
+  if (answer) rest.textContent = whole.startsWith(typed) ? whole.slice(typed.length) : "";  // until then, it stays
+  const problem = answer?.error ? answer.error.message :
+    answer && !whole.startsWith(typed) ? "No translation of the model goes on like this." : "";
+  $("edit-note").textContent = problem;
+  announce(problem);
+  const { model: name, context: contextName } = state, target = typed + rest.textContent;
+  $("learn").disabled = teaching || !answer?.value || !contextName || !target.trim();
+  $("learn").onclick = () => {
+    const started = performance.now();
+    teach("api/correct", { model: name, context: contextName, source: text, target }, ({ id }) => {
+      if (state.prefix[text] === typed) state.prefix = table(state.prefix, { [text]: undefined });
+      return `Learned correction ${id} in ${number((performance.now() - started) / 1000, 2)} s.`;
+    });
+  };
+  $("teach-note").textContent = contextName ? `Corrections are kept in the context ${contextName}.` : "Name a context above to teach the model.";
 }
 
 function editBox() {
-  const field = element("textarea", { id: "edit", rows: 3, "data-focus": "edit", spellcheck: "false", "aria-describedby": "edit-help" });
-  const text = () => field.dataset.text;
+  const field = element("textarea", { id: "edit", rows: 3, spellcheck: "false", "aria-describedby": "edit-help" });
+  const rest = element("output", { id: "rest", for: "edit", "aria-label": "the rest of the translation" });
   let leaving = false, before = "";
   const type = () => {
-    const whole = before + $("rest").textContent;  // which goes on at once where what is typed agrees
-    $("rest").textContent = whole.startsWith(field.value) ? whole.slice(field.value.length) : "";
+    const whole = before + rest.textContent;  // which goes on at once where what is typed agrees
+    rest.textContent = whole.startsWith(field.value) ? whole.slice(field.value.length) : "";
     before = field.value;
-    change({ prefix: { ...state.prefix, [text()]: field.value } });
+    change({ prefix: table(state.prefix, { [field.dataset.text]: field.value }) });
   };
-  field.addEventListener("beforeinput", () => { before = field.value; });
-  field.addEventListener("input", type);
-  field.addEventListener("keydown", event => {
-    if (event.key === "Escape") leaving = true;
-    else if (event.key === "Tab" && !event.shiftKey && !leaving && accept()) event.preventDefault();
-    else if (event.key !== "Tab" && event.key !== "Shift") leaving = false;
-  });
   /* Takes the next word of what the model suggests. */
   const accept = () => {
-    const next = /^\s*\S+\s?/.exec($("rest").textContent);
+    const next = /^\s*\S+\s?/.exec(rest.textContent);
     if (!next) return false;
     before = field.value;
     field.value += next[0];
     type();
     return true;
   };
-  const box = element("div", { class: "edit" }, element("label", { for: "edit" }, "translation, as you type it"), field,
-    element("output", { id: "rest", for: "edit", "aria-label": "the rest of the translation" }),
+  field.addEventListener("beforeinput", event => { if (!event.isComposing) before = field.value; });
+  field.addEventListener("input", event => { if (!event.isComposing) type(); });
+  field.addEventListener("compositionstart", () => { before = field.value; });
+  field.addEventListener("compositionend", type);
+  field.addEventListener("keydown", event => {
+    if (event.isComposing) return;
+    if (event.key === "Escape") leaving = true;
+    else if (event.key === "Tab" && !event.shiftKey && !leaving && accept()) event.preventDefault();
+    else if (event.key !== "Tab" && event.key !== "Shift") leaving = false;
+  });
+  return element("div", { class: "edit" }, element("label", { for: "edit" }, "translation, as you type it"), field, rest,
     element("p", { class: "hint", id: "edit-help" }, "Tab takes the next word; Escape and then Tab leaves the field."),
-    element("p", { id: "edit-note", role: "status" }),
+    element("p", { id: "edit-note" }),
     element("button", { type: "button", id: "accept", onclick: accept }, "take a word"), " ",
-    element("button", { type: "button", id: "learn", onclick: () => teach(text(), field.value + $("rest").textContent) }, "this is right: learn"), " ",
+    element("button", { type: "button", id: "learn" }, "this is right: learn"), " ",
     element("span", { class: "hint", id: "teach-note" }));
-  return box;
 }
 
-let teaching = false;
-
-async function teach(source, target) {
+/* Has a context learn or forget something, once: after an error nobody knows whether the server did it. `tell` returns
+   what to say of the answer. */
+async function teach(path, fields, tell) {
   if (teaching) return;
   teaching = true;
+  change({});
+  let result;
   try {
-    const started = performance.now();
-    const learned = await send("api/correct", { model: state.model, context: state.context, source, target });
-    forget();
-    await loadContext();
-    change({ prefix: { ...state.prefix, [source]: "" } });
-    note(`Learned correction ${learned.id} in ${number((performance.now() - started) / 1000, 2)} s.`);
+    result = tell(await send(path, fields, { tries: 1 }));
   } catch (error) {
-    note(error.message);
-  } finally {
-    teaching = false;
-    schedule();
+    result = error.message;
   }
-}
-
-/* Forgets all answers: the model has learned. */
-function forget() {
-  for (const answer of answers.values()) answer.abort?.abort();
-  answers.clear();
-}
-
-async function loadContext() {
-  context = null;
-  const { model: name, context: wanted } = state;
-  if (wanted) {
-    try {
-      const found = await send(`api/contexts/${encodeURIComponent(wanted)}?model=${encodeURIComponent(name)}`, null, undefined, "GET");
-      if (name === state.model && wanted === state.context) context = found;  // another may be asked for meanwhile
-    } catch (error) {
-      note(error.message);
-    }
-  }
-  schedule();
+  teaching = false;
+  forget();
+  change({});
+  note(result);
 }
 
 /* Settings: weights, rules, corrections. */
@@ -478,61 +569,62 @@ async function loadContext() {
 function drawSettings() {
   const place = $("settings");
   place.hidden = false;
-  if (!model()) return;
-  const isWritten = place.contains(document.activeElement) && document.activeElement.matches("textarea");
-  if (isWritten || place.dataset.key === settingsKey()) return;
-  place.dataset.key = settingsKey();
-  const settings = state.settings[state.active];
-  redraw(place, state.compare ? element("div", { class: "which", role: "group", "aria-label": "settings to change" }, [0, 1].map(which => element("button", {
-    type: "button", "aria-pressed": String(which === state.active), "data-focus": `which${which}`, onclick: () => change({ active: which }),
-  }, `settings ${"AB"[which]}`))) : null,
-  element("div", { class: "panels" }, weightPanel(settings), rulePanel(settings), context ? contextPanel() : null));
+  const isWritten = place.contains(document.activeElement) && document.activeElement.matches("input, textarea");
+  if (isWritten) return;  // it is drawn when the field is left
+  const which = state.active;
+  redraw(place, settingsKey(), () => [
+    state.compare && element("div", { class: "which", role: "group", "aria-label": "settings to change" }, [0, 1].map(k => element("button", {
+      type: "button", "aria-pressed": String(k === which), "data-focus": `which${k}`, onclick: () => change({ active: k }),
+    }, `settings ${"AB"[k]}`))),
+    element("div", { class: "panels" }, weightPanel(which), rulePanel(which), learned.value && contextPanel(learned.value)),
+  ]);
 }
 
-/* What the settings show. They are not drawn again when they show it already: a slider that is dragged must stay. */
 function settingsKey() {
-  return JSON.stringify([state.model, state.active, state.compare, state.settings[state.active], state.context, context]);
+  return [model(), state.active, state.compare, state.settings[state.active], learned.path, learned.value];
 }
 
-function weightPanel(settings) {
-  const learned = context?.weights || {};
-  const rows = Object.entries({ ...model().weights, ...learned }).map(([name, usual]) => weightRow(name, usual, settings));
-  return element("details", { open: true }, element("summary", {}, "weights"), element("div", { class: "weights" }, rows),
-    element("button", { type: "button", onclick: () => changeSettings({ weights: {} }) }, "as in the model"));
+function weightPanel(which) {
+  const usual = table(model().weights, learned.value?.weights);
+  return element("details", { open: true }, element("summary", { "data-focus": "weights" }, "weights"),
+    element("div", { class: "weights" }, Object.entries(usual).map(([name, value]) => weightRow(which, name, value))),
+    element("button", { type: "button", "data-focus": "usual", onclick: () => changeSettings(which, { weights: table() }) }, "as in the model"));
 }
 
-function weightRow(name, usual, settings) {
-  const value = settings.weights[name] ?? usual;
+function weightRow(which, name, usual) {
+  const changed = state.settings[which].weights;
+  const value = changed[name] ?? usual;
   const most = Math.max(0.2, 3 * Math.abs(usual));
   const set = (field, other) => {
     const chosen = Number(field.value);
     if (!Number.isFinite(chosen) || field.value === "") return;
-    const weights = { ...state.settings[state.active].weights, [name]: chosen };
+    const weights = table(state.settings[which].weights, { [name]: chosen });
     if (chosen === usual) delete weights[name];
-    changeSettings({ weights });
+    const place = $("settings"), wasShown = isShown(place, settingsKey());
+    changeSettings(which, { weights }, changeSoon);
     other.value = Number(chosen.toPrecision(4));
     row.classList.toggle("changed", name in weights);
-    $("settings").dataset.key = settingsKey();
+    if (wasShown) shownKeys.set(place, settingsKey());  // this row does show it, and a slider that is dragged must stay
   };
   const slider = element("input", { type: "range", min: -most, max: most, step: most / 200, "aria-label": `weight of ${name}`, "data-focus": `w-${name}`, oninput: () => set(slider, exact) });
   const exact = element("input", { type: "number", step: "any", "aria-label": `weight of ${name}, as a number`, "data-focus": `n-${name}`, onchange: () => set(exact, slider) });
   slider.value = value;
   exact.value = Number(value.toPrecision(4));
-  const row = element("div", { class: "weight" + (name in settings.weights ? " changed" : "") }, element("span", {}, name), slider, exact);
+  const row = element("div", { class: "weight" + (name in changed ? " changed" : "") }, element("span", {}, name), slider, exact);
   return row;
 }
 
-function rulePanel(settings) {
-  const lines = (id, name, hint, field) => {
-    const box = element("textarea", { id, rows: 3, "data-focus": id, spellcheck: "false", placeholder: hint, onchange: event => changeSettings({
-      [field]: event.target.value.split("\n").map(asRule).filter(Boolean),
-    }) });
-    box.value = settings[field].join("\n");
+function rulePanel(which) {
+  const settings = state.settings[which];
+  const lines = (id, name) => {
+    const box = element("textarea", { id, rows: 3, "data-focus": id, spellcheck: "false", placeholder: "source ||| target", onchange: event =>
+      changeSettings(which, { [id]: event.target.value.split("\n").map(asRule).filter(Boolean) }, changeSoon) });
+    box.value = settings[id].join("\n");
     return [element("label", { for: id }, name), box];
   };
-  return element("details", { open: settings.rules.length + settings.hidden.length > 0 }, element("summary", {}, "rules"),
-    lines("rules", "rules to add, one a line", "source ||| target", "rules"),
-    lines("hidden", "rules to hide, one a line", "source ||| target", "hidden"));
+  return element("details", { open: settings.rules.length + settings.hidden.length > 0 },
+    element("summary", { "data-focus": "lines" }, "rules"), lines("rules", "rules to add, one a line"),
+    lines("hidden", "rules to hide, one a line"));
 }
 
 /* Completes a rule: its label may be left out. */
@@ -541,40 +633,39 @@ function asRule(line) {
   return !text ? "" : /^\[[^\]]+\] \|\|\| /.test(text) ? text : `[X] ||| ${text}`;
 }
 
-function contextPanel() {
-  const undo = async id => {
-    try {
-      await send("api/undo", { model: state.model, context: state.context, id });
-      forget();
-      await loadContext();
-    } catch (error) {
-      note(error.message);
-    }
-  };
-  return element("details", { open: true }, element("summary", {}, `corrections (${context.corrections.length}, ${context.rules} rules)`),
-    element("ol", { class: "corrections" }, context.corrections.toReversed().map(one => element("li", { value: one.id },
-      element("bdi", { dir: direction(model().source) }, one.source), " → ", element("bdi", { dir: direction(model().target) }, one.target), " ",
-      element("button", { type: "button", class: "plain", "aria-label": `undo correction ${one.id}`, onclick: () => undo(one.id) }, "undo")))));
+function contextPanel(context) {
+  const { model: name, context: contextName } = state;
+  const undo = id => teach("api/undo", { model: name, context: contextName, id }, () => `Correction ${id} is forgotten.`);
+  return element("details", { open: true },
+    element("summary", { "data-focus": "corrections" }, `corrections (${context.corrections.length}, ${context.rules} rules)`),
+    element("ol", { class: "corrections" }, context.corrections.toReversed().map(({ id, source, target }) => element("li", { value: id },
+      element("bdi", { dir: direction(model().source) }, source), " → ", element("bdi", { dir: direction(model().target) }, target), " ",
+      element("button", {
+        type: "button", class: "plain", "data-focus": `undo${id}`, "aria-label": `undo correction ${id}`, onclick: () => undo(id),
+      }, "undo")))));
 }
 
 /* Start. */
 
 async function start() {
-  readLink();
+  $("again").hidden = true;
   try {
-    models = await send("api/models", null, undefined, "GET");
+    models = await send("api/models", null);
   } catch (error) {
     note(error.message);
+    $("again").hidden = false;
     return;
   }
-  $("model").replaceChildren(...models.map(one => element("option", { value: one.name }, `${one.name} (${one.source} → ${one.target})`)));
-  if (!models.some(one => one.name === state.model)) state.model = models[0].name;
-  await loadContext();
+  $("model").replaceChildren(...models.map(({ name, source, target }) => element("option", { value: name }, `${name} (${source} → ${target})`)));
+  schedule();
 }
 
+addEventListener("pointerdown", event => { pressed = event.button === 0 && Boolean(event.target.closest("button, .line, .cell")); });
+for (const type of ["pointerup", "pointercancel", "contextmenu", "blur"]) addEventListener(type, () => { pressed = false; schedule(); });
+$("settings").addEventListener("focusout", schedule);
 $("source").addEventListener("input", event => change({ text: event.target.value }));
-$("model").addEventListener("change", event => { change({ model: event.target.value, settings: [{ ...EMPTY }, { ...EMPTY }], span: null }); loadContext(); });
-$("context").addEventListener("change", event => { change({ context: event.target.value.replace(/[^\w.-]/g, "") }); loadContext(); });
+$("model").addEventListener("change", event => change({ model: event.target.value, settings: emptySettings(), span: null, phrases: table() }));
+$("context").addEventListener("change", event => changeSoon({ context: event.target.value.replace(/[^\w.-]/g, "") }));
 $("compare").addEventListener("change", event => change({ compare: event.target.checked, active: 0 }));
 $("key-form").addEventListener("submit", event => { event.preventDefault(); forget(); start(); });
 $("link").addEventListener("click", () => {
@@ -582,5 +673,11 @@ $("link").addEventListener("click", () => {
   navigator.clipboard?.writeText(location.href).catch(() => {});  // then it is in the address all the same
   note("The link has the whole state of this page.");
 });
-addEventListener("hashchange", () => { readLink(); loadContext(); });
+$("again").addEventListener("click", () => models.length ? change({}) : start());
+addEventListener("hashchange", () => {
+  document.activeElement.blur();  // a field that is written in would not show the new state
+  readLink();
+  schedule();
+});
+readLink();
 start();
