@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from support.served import make_client
+import hiero
+from support.served import make_client, server
+from support.served_page import opened
 
 Ask = Callable[..., Any]
 
@@ -31,3 +33,22 @@ def ask(client: TestClient) -> Ask:
         return answer.json()
 
     return send
+
+
+@pytest.fixture(scope="module")
+def address(trained_model: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a server of the model, by two names: as it is, and as one of a language that is written
+    from right to left."""
+    model = tmp_path_factory.mktemp("page") / "model"
+    hiero.Model.load(trained_model).save(model)
+    other = model.with_name("other")
+    hiero.Model.load(trained_model).save(other)
+    with server(model, f"ur-en={other}") as (address, _):
+        yield address
+
+
+@pytest.fixture
+def page(browser: Any, address: str) -> Iterator[Any]:
+    """The page at its first visit, which may run functions of tests."""
+    with opened(browser, address, bypass_csp=True) as page:
+        yield page
