@@ -1,4 +1,4 @@
-"""Servers of one model called zh-en: in this process, or as a process of its own."""
+"""Servers in this process, or as a process of their own. Their first model is called zh-en by default."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ def make_client(model: Path, work: Work | None = None, **options: Any) -> TestCl
 
 
 @contextlib.contextmanager
-def server(model: Path, *options: object) -> Iterator[tuple[str, subprocess.Popen[str]]]:
+def server(model: Path, *options: object, name: str = "zh-en") -> Iterator[tuple[str, subprocess.Popen[str]]]:
     """Starts `hiero serve` on a free port, and yields its address and process."""
-    command = [BIN / "hiero", "serve", f"zh-en={model}", "--port", 0, *options]
+    command = [BIN / "hiero", "serve", f"{name}={model}", "--port", 0, *options]
     process = subprocess.Popen(list(map(str, command)), stderr=subprocess.PIPE, text=True)
     try:
         assert process.stderr is not None

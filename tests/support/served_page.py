@@ -85,7 +85,8 @@ def output(page: Any, which: int = 0) -> str:
 
 def wait_for_output(page: Any, text: str, which: int = 0) -> None:
     page.wait_for_function(
-        "([text, which]) => document.querySelectorAll('.output')[which].innerText === text", arg=[text, which]
+        "([text, which]) => document.querySelectorAll('.output')[which]?.innerText === text",
+        arg=[text, which],
     )
 
 
