@@ -125,7 +125,11 @@ class AdaptedDecoder:
         if rules:
             sentence = Sentence.from_source(sentence, rules=[*sentence.rules, *rules])
             return decoder, sentence, {**own_weights, **weights}
-        return decoder, sentence, {name: one for name, one in weights.items() if name not in own_weights}
+        return (
+            decoder,
+            sentence,
+            {name: weight for name, weight in weights.items() if name not in own_weights},
+        )
 
     def update(self, number: int, source: Text, target: Text, deadline: Deadline | None = None) -> Correction:
         """Computes what a correction changes, without changing it.

@@ -82,8 +82,8 @@ def serve(
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:
             await super().startup(sockets)
             if self.started:
-                found = self.servers[0].sockets[0].getsockname()[1]
-                report(f"http://{host}:{found} serves {', '.join(model.name for model in catalogue)}")
+                port = self.servers[0].sockets[0].getsockname()[1]
+                report(f"http://{host}:{port} serves {', '.join(model.name for model in catalogue)}")
 
     Server(config).run()
 

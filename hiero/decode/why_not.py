@@ -113,21 +113,21 @@ def why_not(
     if best.has_parse and best.tokens == tokens:
         return WhyNot("chosen", tokens, best, best)
     forced = Sentence.from_source(sentence, references=[tokens])
-    found = search(decoder, forced)
-    if not found.has_parse:
-        return _unreached(decoder, forced, tokens, best, found, search)
+    reached = search(decoder, forced)
+    if not reached.has_parse:
+        return _unreached(decoder, forced, tokens, best, reached, search)
     chart = best.chart
     has_words = chart.forest.root >= 0 and chart.forest.constrain([tokens]).root >= 0
-    lost = _lost(chart, found)
+    lost = _lost(chart, reached)
     # The chart may have the words by another derivation, which scores lower than the best one of these words.
-    if lost is None or (has_words and found.score <= best.score):
-        return WhyNot("scored lower", tokens, best, found)
+    if lost is None or (has_words and reached.score <= best.score):
+        return WhyNot("scored lower", tokens, best, reached)
     if decoder.settings.ttable_limit > 0:
         wider = search(_without(decoder, "ttable_limit"), sentence, "chart")
-        still = _lost(wider.chart, found)
+        still = _lost(wider.chart, reached)
         if still is None or still.application.edge != lost.application.edge:
-            return WhyNot("limit", tokens, best, found, limits=("ttable_limit",))
-    return WhyNot("pruned", tokens, best, found, pruned=_pruned_item(chart, lost, found))
+            return WhyNot("limit", tokens, best, reached, limits=("ttable_limit",))
+    return WhyNot("pruned", tokens, best, reached, pruned=_pruned_item(chart, lost, reached))
 
 
 def _search(
@@ -150,7 +150,7 @@ def _unreached(
     forced: Sentence,
     tokens: Sequence[str],
     best: Translation,
-    found: Translation,
+    reached: Translation,
     search: Callable[[Decoder, Sentence], Translation],
 ) -> WhyNot:
     """Tells whether a limit on rules keeps the translation from being derived, or rules are missing."""
@@ -162,8 +162,8 @@ def _unreached(
         "no rule",
         tokens,
         best,
-        source_words=found.uncovered_source,
-        target_words=found.uncovered_target,
+        source_words=reached.uncovered_source,
+        target_words=reached.uncovered_target,
     )
 
 
@@ -204,17 +204,17 @@ def _same_items(chart: Chart, application: RuleApplication, tails: Sequence[set[
     nonterminal."""
     forest = chart.forest
     items = chart.nodes(*application.span).tolist() if application.label else [forest.root]
-    found = set()
+    same = set()
     for node in items:
         for edge in range(*forest.edge_offsets[node : node + 2].tolist()):
-            own = forest.tails[slice(*forest.tail_offsets[edge : edge + 2])].tolist()
-            is_same = len(own) == len(tails) and all(
-                node in nodes for node, nodes in zip(own, tails, strict=True)
+            own_tails = forest.tails[slice(*forest.tail_offsets[edge : edge + 2])].tolist()
+            is_same = len(own_tails) == len(tails) and all(
+                node in nodes for node, nodes in zip(own_tails, tails, strict=True)
             )
             if is_same and _is_same_rule(forest, edge, application):
-                found.add(node)
+                same.add(node)
                 break
-    return found
+    return same
 
 
 def _is_same_rule(forest: Forest, edge: int, application: RuleApplication) -> bool:

@@ -49,14 +49,14 @@ class Answers:
         model = self.catalogue.model(request.model)
         language = model.decoder.model.text.source.language
         pieces = split_text(request.text, language) if request.split else [(request.text, "")]
-        told = [name for name in ("prefix", "phrases") if getattr(request, name)]
+        of_one_sentence = [name for name in ("prefix", "phrases") if getattr(request, name)]
         sentences: list[m.SentenceAnswer] = []
         text, weights = [], dict(model.decoder.weights)
         keep: Keep = "forest" if request.details or request.alternatives else "none"
         for piece, space in pieces:
             if piece.strip():
-                if sentences and told:
-                    raise ValueError(f"{told[0]} is of one sentence: send one, or split: false")
+                if sentences and of_one_sentence:
+                    raise ValueError(f"{of_one_sentence[0]} is of one sentence: send one, or split: false")
                 if deadline.passed:
                     raise TooLongError(f"no time for the text behind {len(sentences)} sentences: send less")
                 result, write = self._search(model, request, piece, keep, deadline)
@@ -119,7 +119,9 @@ class Answers:
                 f"the forest has {forest.edge_count:,} edges, more than {_MOST_EDGES:,}: use hiero.Decoder"
             )
         values: dict[str, Any] = {name: getattr(forest, name) for name in _FOREST}
-        arrays = {name: one.tolist() if isinstance(one, np.ndarray) else one for name, one in values.items()}
+        arrays = {
+            name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in values.items()
+        }
         rows, names = forest.features, forest.feature_names
         features = [{names[f]: float(v) for f, v in zip(row.indices, row.data, strict=True)} for row in rows]
         return {**arrays, "features": features}
@@ -130,11 +132,11 @@ class Answers:
         _check_length(text.source, request.text, MOST_ASKED_WORDS)
         _check_length(text.target, request.wanted, MOST_ASKED_WORDS)
         decoder, sentence, weights = self._resolved(model, request, request.text, deadline)
-        found = why_not(decoder, sentence, request.wanted, weights, deadline)
+        answer = why_not(decoder, sentence, request.wanted, weights, deadline)
         write = decoder.model.text.target.text
         pruned: m.PrunedAnswer | None = None
-        if found.pruned is not None:
-            lost = found.pruned
+        if answer.pruned is not None:
+            lost = answer.pruned
             pruned = {
                 "span": lost.span,
                 "label": lost.label,
@@ -142,21 +144,26 @@ class Answers:
                 "score": lost.derivation.score,
                 "rank": lost.rank,
                 "made": lost.made,
-                "rule": rule_view(derivation_tree(lost.derivation), found.best.weights),
-                "winners": [candidate_view(one, write) for one in lost.winners[:10]],
+                "rule": rule_view(derivation_tree(lost.derivation), answer.best.weights),
+                "winners": [candidate_view(winner, write) for winner in lost.winners[:10]],
             }
-        results = (one if one is not None and one.has_parse else None for one in (found.best, found.wanted))
-        best, wanted = (None if one is None else candidate_view(one.derivation, write) for one in results)
+        results = (
+            result if result is not None and result.has_parse else None
+            for result in (answer.best, answer.wanted)
+        )
+        best, wanted = (
+            None if result is None else candidate_view(result.derivation, write) for result in results
+        )
         return {
-            "reason": found.reason,
-            "tokens": list(found.tokens),
-            "source": found.best.source,
+            "reason": answer.reason,
+            "tokens": list(answer.tokens),
+            "source": answer.best.source,
             "best": best,
             "wanted": wanted,
-            "source_words": list(found.source_words),
-            "target_words": list(found.target_words),
-            "limits": list(found.limits),
-            "differences": found.feature_differences(),
+            "source_words": list(answer.source_words),
+            "target_words": list(answer.target_words),
+            "limits": list(answer.limits),
+            "differences": answer.feature_differences(),
             "pruned": pruned,
         }
 
@@ -197,11 +204,11 @@ def _model_answer(served: ServedModel) -> m.ModelAnswer:
 
 
 def _sentence_answer(request: m.TranslateRequest, result: Translation, write: Write) -> m.SentenceAnswer:
-    more = result.kbest(request.alternatives + 1, unique=True)[1:] if request.alternatives else []
+    alternatives = result.kbest(request.alternatives + 1, unique=True)[1:] if request.alternatives else []
     return {
         **sentence_view(result, request.details),
         "late": result.was_late,
-        "alternatives": [candidate_view(one, write) for one in more],
+        "alternatives": [candidate_view(derivation, write) for derivation in alternatives],
     }
 
 
@@ -229,22 +236,24 @@ def _sentence(model: Model, request: m.SentenceRequest, text: str) -> Sentence:
         # Phrases are of tokens. Of the marks of terms, those that they meet give way.
         sentence = sentence.with_tokens(side)
         phrases = [Phrase(begin, end, [translation]) for begin, end, translation in request.phrases]
-        others = [
+        kept_terms = [
             term
             for term in sentence.markup.phrases
             if all(term.end <= one.begin or one.end <= term.begin for one in phrases)
         ]
-        sentence = Sentence.from_source(sentence, markup=Markup([*phrases, *others]))
+        sentence = Sentence.from_source(sentence, markup=Markup([*phrases, *kept_terms]))
     return sentence
 
 
-def _correction(one: Correction) -> m.CorrectionAnswer:
-    source, target = (text if isinstance(text, str) else " ".join(text) for text in (one.source, one.target))
+def _correction(correction: Correction) -> m.CorrectionAnswer:
+    source, target = (
+        text if isinstance(text, str) else " ".join(text) for text in (correction.source, correction.target)
+    )
     return {
-        "id": one.id,
+        "id": correction.id,
         "source": source,
         "target": target,
-        "translation": one.translation,
-        "links": one.links,
-        "weights": dict(one.weights),
+        "translation": correction.translation,
+        "links": correction.links,
+        "weights": dict(correction.weights),
     }

@@ -147,8 +147,8 @@ class Server:
             fields = await self._fields(request, is_own)
             if not is_own:
                 self._check_key(request, fields)
-            asked = kind.model_validate(fields)
-            body = await self.work.run(request, lambda deadline: _json(answer(asked, deadline)))
+            message = kind.model_validate(fields)
+            body = await self.work.run(request, lambda deadline: _json(answer(message, deadline)))
             return Response(body, media_type="application/json")
 
         return endpoint
@@ -157,8 +157,8 @@ class Server:
         fields = {**request.query_params, **request.path_params}
         for name in ("api_key", "key"):
             fields.pop(name, None)
-        asked = m.ContextRequest.model_validate(fields)
-        body = await self.work.run(request, lambda deadline: _json(self.answers.context(asked, deadline)))
+        message = m.ContextRequest.model_validate(fields)
+        body = await self.work.run(request, lambda deadline: _json(self.answers.context(message, deadline)))
         return Response(body, media_type="application/json")
 
     async def _moses(self, request: Request) -> Response:
@@ -185,8 +185,8 @@ class Server:
             return 507, "the disk of the server is full: nothing was learned"
         for kind, status, text in _ERRORS:
             if isinstance(error, kind):
-                said = validation_message(error) if isinstance(error, ValidationError) else str(error)
-                return status, text or self.catalogue.without_paths(said)
+                own_text = validation_message(error) if isinstance(error, ValidationError) else str(error)
+                return status, text or self.catalogue.without_paths(own_text)
         _log.error("%s: %s", path, error, exc_info=error)
         return 500, "the server made an error, which its log has"
 

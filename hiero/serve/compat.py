@@ -69,8 +69,8 @@ def libre(answers: Answers, request: LibreRequest, deadline: Deadline) -> dict[s
             translated.append(_translated_html(answers, model.name, text, deadline))
             alternatives.append([])
             continue
-        asked = m.TranslateRequest(model=model.name, text=text, alternatives=request.alternatives)
-        answer = answers.translate(asked, deadline)
+        message = m.TranslateRequest(model=model.name, text=text, alternatives=request.alternatives)
+        answer = answers.translate(message, deadline)
         translated.append(answer["text"])
         sentences = answer["sentences"]
         alternatives.append(
@@ -89,7 +89,7 @@ def languages(answers: Answers) -> list[dict[str, Any]]:
     targets: dict[str, list[str]] = {}
     for model in answers.catalogue:
         targets.setdefault(model.source, []).append(model.target)
-    return [{"code": code, "name": code, "targets": found} for code, found in targets.items()]
+    return [{"code": code, "name": code, "targets": codes} for code, codes in targets.items()]
 
 
 def google(answers: Answers, request: GoogleRequest, deadline: Deadline) -> dict[str, Any]:
@@ -118,8 +118,8 @@ def _translated_html(answers: Answers, model: str, text: str, deadline: Deadline
     parts: list[str] = []
     for part, is_text in _html_parts(text):
         if is_text:
-            asked = m.TranslateRequest(model=model, text=html.unescape(part))
-            parts.append(html.escape(answers.translate(asked, deadline)["text"]))
+            message = m.TranslateRequest(model=model, text=html.unescape(part))
+            parts.append(html.escape(answers.translate(message, deadline)["text"]))
         else:
             parts.append(part)
     return "".join(parts)

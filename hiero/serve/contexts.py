@@ -65,11 +65,11 @@ class Contexts:
     def _take(self, context: str, deadline: Deadline) -> _OpenContext:
         """Returns an open context, or a new one that is to be opened."""
         with self._changed:
-            while (known := self._open.get(context)) is not None:
-                if known.session is not None and known.model is self._model:
-                    known.users += 1
+            while (opened := self._open.get(context)) is not None:
+                if opened.session is not None and opened.model is self._model:
+                    opened.users += 1
                     self._open.move_to_end(context)
-                    return known
+                    return opened
                 if deadline.passed:
                     raise TimeoutError(f"the context {context} learns again: try again in a moment")
                 self._changed.wait(_LOOK_EVERY)
@@ -78,7 +78,7 @@ class Contexts:
 
     def _close_unused(self) -> None:
         """Closes sessions that no request uses: those of the model before, and the oldest of too many."""
-        unused = [name for name, one in self._open.items() if one.users == 0]
+        unused = [name for name, opened in self._open.items() if opened.users == 0]
         too_many = len(self._open) - _MOST_OPEN
         for number, name in enumerate(unused):
             if number < too_many or self._open[name].model is not self._model:

@@ -65,7 +65,7 @@ def description() -> dict[str, Any]:
         ok = {"description": text, "content": _json(schemas[number, "serialization"])}
         error = {"type": "object", "required": ["error"], "properties": {"error": {}}}
         responses: dict[str, Any] = {
-            str(code): {"description": said, "content": _json(error)} for code, said in _ERRORS.items()
+            str(code): {"description": meaning, "content": _json(error)} for code, meaning in _ERRORS.items()
         }
         operation: dict[str, Any] = {"summary": text, "responses": {"200": ok, **responses}}
         if request is not None:
