@@ -10,13 +10,13 @@ asks who looks into sentences of about 20 words: another weight, the chart, why 
 
 from __future__ import annotations
 
+import asyncio
 import http.client
 import json
 import re
 import subprocess
-import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -59,28 +59,34 @@ def ask(connection: http.client.HTTPConnection, path: str, fields: dict[str, Any
     return time.perf_counter() - start
 
 
+async def ask_all(server: Server, lines: Iterator[str], times: list[float]) -> None:
+    """Asks for lines, one after the other, by a connection of its own, until none is left."""
+    reader, writer = await asyncio.open_connection(server.host, server.port)
+    for line in lines:
+        body = json.dumps({"text": line, "split": False}).encode()
+        head = f"Host: {server.host}\r\nContent-Type: application/json\r\nContent-Length: {len(body)}"
+        start = time.perf_counter()
+        writer.write(f"POST /api/translate HTTP/1.1\r\n{head}\r\n\r\n".encode() + body)
+        answer = (await reader.readuntil(b"\r\n\r\n")).decode()
+        length = re.search(r"content-length: (\d+)", answer)
+        if " 200 " not in answer.partition("\r\n")[0] or length is None:
+            raise RuntimeError(answer)
+        await reader.readexactly(int(length[1]))
+        times.append(time.perf_counter() - start)
+    writer.close()
+    await writer.wait_closed()
+
+
 def load(server: Server, lines: Sequence[str], connections: int) -> None:
     """Prints figures of all lines, asked from so many connections at a time."""
     times: list[float] = []
     left = iter(lines)
-    lock = threading.Lock()
 
-    def work() -> None:
-        connection = server.connection()
-        while True:
-            with lock:
-                line = next(left, None)
-            if line is None:
-                connection.close()
-                return
-            times.append(ask(connection, "/api/translate", {"text": line, "split": False}))
+    async def all_connections() -> None:
+        await asyncio.gather(*(ask_all(server, left, times) for _ in range(connections)))
 
-    threads = [threading.Thread(target=work) for _ in range(connections)]
     start = time.monotonic()
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    asyncio.run(all_connections())
     rate = len(lines) / (time.monotonic() - start)
     times.sort()
     median, high = (1e3 * times[len(times) * share // 100] for share in (50, 99))

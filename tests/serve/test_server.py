@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import random
+import resource
 import signal
 import socket
 import threading
@@ -24,6 +25,7 @@ from google.cloud import translate_v2
 from libretranslatepy import LibreTranslateAPI
 
 import hiero
+from hiero.base.parallel import processors
 from support.commands import call
 from support.files import write
 from support.served import server
@@ -149,6 +151,30 @@ def test_a_model_is_replaced_under_it(model: Path) -> None:
         assert seen <= set(texts)
         (model / "manifest.json").unlink()
         assert post(address, "/api/translate", {"text": LINE})[1]["text"] == texts[0]  # the last one goes on
+
+
+def test_options_reach_the_server(model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    parts: dict[str, Any] = {}
+    monkeypatch.setattr("hiero.serve.work.Work", lambda *values: values)
+    monkeypatch.setattr("hiero.serve.app.make_app", lambda *values: parts.update(app=values))
+    monkeypatch.setattr("uvicorn.Server.run", lambda server: parts.update(config=server.config))
+    keys = write(tmp_path / "keys", ["secret"])
+    options = ["--host", "0.0.0.0", "--port", 8123, "--threads", 3, "--seconds", 7.5, "--waiting", 9]
+    done = call("hiero", "serve", model, *options, "--api-keys", keys, "--cors", "https://example.org")
+    assert done.returncode == 0
+    catalogue, *values = parts["app"]
+    assert [served.name for served in catalogue] == ["model"]
+    assert values == [(3, 9, 7.5), ["secret"], ["https://example.org"], []]
+    config = parts["config"]
+    assert (config.host, config.port, config.timeout_graceful_shutdown) == ("0.0.0.0", 8123, 12)
+    assert 1 <= config.limit_concurrency < resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    assert call("hiero", "serve", model).returncode == 0
+    assert parts["app"][1:] == (
+        (processors(), 100, 10.0),
+        [],
+        [],
+        ["127.0.0.1", "localhost", "127.0.0.1", "::1"],
+    )
 
 
 def test_wrong_options(model: Path, tmp_path: Path) -> None:
