@@ -38,12 +38,14 @@ def test_the_oldest_unused_contexts_are_closed(
         with opened.use("a", LATE) as again:
             assert again is used
         used.correct(*PAIR)
-    with opened.use("d", LATE) as again:
-        assert again is session
+    for name, first in (("d", session), ("a", used)):
+        with opened.use(name, LATE) as again:
+            assert again is first
     with opened.use("b", LATE) as other:
         assert len(other.corrections) == 1
     with pytest.raises(ValueError, match="closed"):
-        used.correct(*PAIR)  # of a, b and d, it was used first
+        session.correct(*PAIR)  # of a, b and d, d was not used for longest
+    used.correct(*PAIR)
     opened.close()
     assert shared.path is not None
     for name in "abcd":
