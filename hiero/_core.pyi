@@ -2260,6 +2260,7 @@ class Decoder:
         markup: SourceMarkup,
         lattice: SourceLattice,
         hidden: Sequence[Rule],
+        rule_span_limit: int,
         deadline: Deadline | None,
         keep: str,
     ) -> Translation:
@@ -2275,6 +2276,7 @@ class Decoder:
             markup: Marks of words of the sentence.
             lattice: Nodes of the tokens, if they are the arcs of a lattice.
             hidden: Rules whose label and sides no rule of the model has that is used.
+            rule_span_limit: Most source words of the rules with nonterminals; 0: any number.
             deadline: Moment at which the search ends with what it has; None: no such moment.
             keep: "none", "forest", "chart" or "splits": the part of the search space that the translation
                 holds besides its best derivation.

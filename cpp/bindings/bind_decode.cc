@@ -83,10 +83,10 @@ Translation translate_tokens(const Decoder& decoder, std::vector<std::string> to
                              const std::vector<Rule>& rules, const SentenceWeights& rule_weights,
                              const nb::object& sentence, const TargetConstraint& constraint,
                              const SourceMarkup& markup, const SourceLattice& lattice,
-                             const std::vector<Rule>& hidden, const std::shared_ptr<Deadline>& deadline,
-                             const std::string& keep) {
+                             const std::vector<Rule>& hidden, std::uint32_t rule_span_limit,
+                             const std::shared_ptr<Deadline>& deadline, const std::string& keep) {
   SentenceInput input{std::move(tokens), rules,    rule_weights, annotations_of(sentence), constraint, markup,
-                      lattice,           deadline, hidden};
+                      lattice,           deadline, hidden,       rule_span_limit};
   const nb::gil_scoped_release release;
   return decoder.translate(std::move(input), value_named<Keep>(keep, "keep"));
 }
@@ -198,7 +198,7 @@ Raises:
     ValueError: There is not one weight per feature, or one is not finite.)")
       .def("translate", &translate_tokens, nb::arg("tokens"), nb::arg("rules"), nb::arg("rule_weights"),
            nb::arg("sentence").none(), nb::arg("constraint"), nb::arg("markup"), nb::arg("lattice"),
-           nb::arg("hidden"), nb::arg("deadline").none(), nb::arg("keep"),
+           nb::arg("hidden"), nb::arg("rule_span_limit"), nb::arg("deadline").none(), nb::arg("keep"),
            R"(Returns the translation of a sentence.
 
 Args:
@@ -210,6 +210,7 @@ Args:
     markup: Marks of words of the sentence.
     lattice: Nodes of the tokens, if they are the arcs of a lattice.
     hidden: Rules whose label and sides no rule of the model has that is used.
+    rule_span_limit: Most source words of the rules with nonterminals; 0: any number.
     deadline: Moment at which the search ends with what it has; None: no such moment.
     keep: "none", "forest", "chart" or "splits": the part of the search space that the translation
         holds besides its best derivation.

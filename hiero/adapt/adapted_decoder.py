@@ -123,7 +123,9 @@ class AdaptedDecoder:
         hidden = set(map(_sides, sentence.hidden))
         rules = [rule for rule in rules if _sides(rule) not in hidden]
         if rules:
-            sentence = Sentence.from_source(sentence, rules=[*sentence.rules, *rules])
+            # As if the training had them: rules of a sentence alone may span any number of words.
+            limit = decoder.model.tables[0].span_limit or decoder.settings.span_limit
+            sentence = Sentence.from_source(sentence, rules=[*sentence.rules, *rules], rule_span_limit=limit)
             return decoder, sentence, {**own_weights, **weights}
         return (
             decoder,

@@ -162,6 +162,7 @@ class Decoder:
             markup,
             lattice,
             list(sentence.hidden),
+            sentence.rule_span_limit,
             deadline,
             keep,
         )

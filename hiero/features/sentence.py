@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from hiero._core import Derivation, FormatError, Rule, SourceMarkup, TargetConstraint, Translation
 from hiero.base.arguments import checked_tuple, describe
@@ -29,7 +29,8 @@ class Sentence:
     ``rules`` are used only for this sentence. Rules of the model that are ``hidden`` are not used: those with
     the label and the sides of one of these, whose features do not matter. ``parse`` is the sentence's tree,
     and ``annotations`` are other data for local features, by name. Features get a sentence with tokens, and a
-    parse of the same tokens.
+    parse of the same tokens. ``rule_span_limit`` is the most source words that ``rules`` with nonterminals
+    may span; 0 is any number.
 
     What is said of the translation holds for all derivations that the search makes, or there is none:
     ``prefix`` is how it begins, ``references`` are what it may be in all, and phrases that are ``required``
@@ -60,6 +61,7 @@ class Sentence:
     markup: Markup = _UNMARKED
     lattice: Lattice | None = None
     hidden: Sequence[Rule] = ()
+    rule_span_limit: int = 0
 
     def __post_init__(self) -> None:
         if self.text is not None and not isinstance(self.text, str):
@@ -77,6 +79,8 @@ class Sentence:
         for name in ("rules", "hidden"):
             rules = checked_tuple(name, getattr(self, name), Rule, "hiero.Rule, such as hiero.Rule(text)")
             object.__setattr__(self, name, rules)
+        if not 0 <= self.rule_span_limit < 2**32:
+            raise ValueError(f"rule_span_limit: expected 0 or more, not {self.rule_span_limit}")
         if self.parse is not None and not isinstance(self.parse, Tree):
             message = "parse: expected a hiero.Tree, as hiero.Tree.read(text) returns one"
             raise TypeError(f"{message}, not {describe(self.parse)}")
@@ -214,9 +218,9 @@ class Sentence:
         """Reads a sentence from a JSON object.
 
         It has ``text`` or ``tokens``, and optionally ``id``, ``rules`` and ``hidden`` as in rule tables,
-        ``parse`` in Penn brackets, ``annotations``, ``prefix``, ``references``, ``required``, ``forbidden``,
-        ``markup``, an object with the fields of ``Markup``, and in place of text and tokens ``lattice``, one
-        with those of ``Lattice``. Raises FormatError.
+        ``rule_span_limit``, ``parse`` in Penn brackets, ``annotations``, ``prefix``, ``references``,
+        ``required``, ``forbidden``, ``markup``, an object with the fields of ``Markup``, and in place of text
+        and tokens ``lattice``, one with those of ``Lattice``. Raises FormatError.
         """
         try:
             record = _Record.model_validate_json(line)
@@ -238,6 +242,7 @@ class Sentence:
             record.markup.markup(),
             None if record.lattice is None else record.lattice.lattice(),
             [Rule(rule) for rule in record.hidden],
+            record.rule_span_limit,
         )
 
     @staticmethod
@@ -258,6 +263,8 @@ class Sentence:
         for name in ("rules", "hidden"):
             if rules := getattr(self, name):
                 record[name] = [str(rule) for rule in rules]
+        if self.rule_span_limit:
+            record["rule_span_limit"] = self.rule_span_limit
         if self.parse is not None:
             record["parse"] = self.parse.brackets()
         if self.annotations:
@@ -293,6 +300,7 @@ class _Record(_NamedRecord):
     markup: MarkupRecord = MarkupRecord()
     lattice: LatticeRecord | None = None
     hidden: list[str] = []
+    rule_span_limit: Annotated[int, Field(ge=0, lt=2**32)] = 0
 
 
 def features_of_other_sentences(weights: Iterable[str], model_features: Iterable[str]) -> set[str]:

@@ -80,6 +80,7 @@ def check(rng: random.Random, case: Case, kinds: str) -> tuple[int, int]:
         markup.to_core(side, kept, len(sentence.tokens)),
         SourceLattice([], []),
         [],
+        0,
         None,
         "forest",
     )

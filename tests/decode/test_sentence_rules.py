@@ -138,6 +138,42 @@ def test_longer_than_the_span_limit(source: str) -> None:
     assert "long" not in in_table.tokens
 
 
+@pytest.mark.parametrize("limit", [1, 2, 3, 4, 5, 9])
+def test_a_span_limit_for_rules_with_nonterminals(limit: int) -> None:
+    """Rules of a sentence with a limit are used as those of a table with it; phrases have none."""
+    phrase = Rule("[X] ||| a b c d e ||| phrase ||| P=3")
+    gap = Rule("[X] ||| a [X,1] e ||| from [X,1] to ||| P=2")
+    sentence = "a b c d e"
+    words = [Rule(f"[X] ||| {text} ||| {text.upper()} ||| P=0") for text in ("b c d", *sentence.split())]
+    limited = hiero.Sentence(sentence, rules=[gap], rule_span_limit=limit)
+    own = decoder_of([*TABLE, *words], pop_limit=0).translate(limited, keep="forest").kbest(1000)
+    in_table = decoder_of([*TABLE, *words, gap], pop_limit=0, span_limit=limit)
+    expected = in_table.translate(sentence, keep="forest").kbest(1000)
+    assert {d.text for d in own} == {d.text for d in expected}
+    assert any("from" in d.tokens for d in own) == (limit >= 5)
+    with_phrase = hiero.Sentence(sentence, rules=[gap, phrase], rule_span_limit=limit)
+    assert decoder_of([*TABLE, *words]).translate(with_phrase).text == "phrase"
+
+
+def test_a_span_limit_in_json_and_out_of_range() -> None:
+    sentence = hiero.Sentence("a", rule_span_limit=7)
+    assert hiero.Sentence.from_json(sentence.to_json()) == sentence
+    assert "rule_span_limit" not in hiero.Sentence("a").to_json()
+    for limit in (-1, 2**32):
+        with pytest.raises(ValueError, match="rule_span_limit: expected 0 or more"):
+            hiero.Sentence("a", rule_span_limit=limit)
+        with pytest.raises(FormatError, match="rule_span_limit"):
+            hiero.Sentence.from_json(f'{{"text": "a", "rule_span_limit": {limit}}}')
+
+
+@pytest.mark.slow
+def test_rules_that_span_too_much_of_a_sentence_are_an_error() -> None:
+    rule = Rule("[X] ||| [X,1] [X,2] [X,3] ||| [X,1] [X,2] [X,3] ||| P=0")
+    sentence = hiero.Sentence(tokens=["q"] * 250, rules=[rule])
+    with pytest.raises(hiero.Error, match="over 10,000,000 rule applications"):
+        decoder_of([Rule("[X] ||| q ||| q ||| P=0")]).translate(sentence)
+
+
 def test_unknown_words_that_a_rule_covers() -> None:
     decoder = decoder_of(TABLE)
     name = Rule("[X] ||| ann lee ||| Ann Lee ||| NameRule=1")

@@ -10,7 +10,11 @@
 namespace hiero {
 namespace {
 
-// The most rule applications of a lattice, whose number grows with that of its paths.
+// The most rule applications: they bound memory, which a deadline does not. Those of a lattice grow with the
+// number of its paths.
+constexpr std::size_t kMost = 10'000'000;
+constexpr const char* kTooMany =
+    "over 10,000,000 rule applications: the sentence is too long, or rules may span too much of it";
 constexpr std::size_t kMostOfLattice = 5'000'000;
 constexpr const char* kTooManyPaths =
     "lattice: over 5,000,000 rule applications; it has too many paths within the span limit";
@@ -202,6 +206,7 @@ void Matcher::emit(const Table& table, NodeId node, std::uint32_t end, std::uint
     } else if (length_to(end) > table.span_limit) {
       continue;
     }
+    if (matches_->applications.size() == kMost) throw Error(kTooMany);
     Application application;
     if (is_lattice_) {
       if (matches_->applications.size() == kMostOfLattice) throw Error(kTooManyPaths);

@@ -60,7 +60,8 @@ Sentence::Sentence(const TranslationModel& model, SentenceInput input, const Dec
   std::ranges::move(input.forced, std::back_inserter(input.rules));
   add_phrases(input.rules);
   for (const BoundTable& bound : model.tables()) tables_.push_back(&bound);
-  if (!input.rules.empty()) bind_rules(input.rules, input.weights);
+  const std::uint32_t span_limit = input.forced.empty() ? input.rule_span_limit : 0;
+  if (!input.rules.empty()) bind_rules(input.rules, input.weights, span_limit);
   find_places();
   find_words();
 }
@@ -134,8 +135,9 @@ const std::vector<SourceSpan>* Sentence::places(std::size_t table, RuleId rule) 
   return table == model_.tables().size() && !places_.empty() ? places_[rule] : nullptr;
 }
 
-void Sentence::bind_rules(const std::vector<Rule>& rules, const SentenceWeights& weights) {
-  rules_ = std::make_unique<BoundTable>(model_.bind_sentence_rules(rules, tokens_, weights));
+void Sentence::bind_rules(const std::vector<Rule>& rules, const SentenceWeights& weights,
+                          std::uint32_t span_limit) {
+  rules_ = std::make_unique<BoundTable>(model_.bind_sentence_rules(rules, tokens_, weights, span_limit));
   tables_.push_back(rules_.get());
   if (std::ranges::any_of(rules_->table->label_uses(), &RuleTable::LabelUse::unary))
     ranks_ = model_.ranks_with(*rules_);

@@ -32,6 +32,7 @@ struct SentenceInput {
   SourceLattice lattice{};
   std::shared_ptr<const Deadline> deadline{};  // of the search; null: none
   std::vector<Rule> hidden{};                  // rules of the model that it is translated without
+  std::uint32_t rule_span_limit = 0;           // most words of `rules` with nonterminals; 0: any number
   std::vector<Rule> forced{};  // these too, whose words count as unknown all the same (forced_prefix.h)
 };
 
@@ -79,7 +80,7 @@ class Sentence {
   void number_nodes(const SentenceWeights& weights);
   void add_phrases(std::vector<Rule>& rules);
   void find_places();
-  void bind_rules(const std::vector<Rule>& rules, const SentenceWeights& weights);
+  void bind_rules(const std::vector<Rule>& rules, const SentenceWeights& weights, std::uint32_t span_limit);
   void find_words();
 
   const TranslationModel& model_;

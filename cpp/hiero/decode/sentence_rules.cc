@@ -10,9 +10,11 @@
 namespace hiero {
 namespace {
 
-// Returns the most source words that one of `rules` can span in a sentence: any number, if it has a
-// nonterminal. Rules with words that the sentence lacks are ignored, as large spans cost time and memory.
-std::uint32_t longest_span(const std::vector<Rule>& rules, const std::vector<std::string>& tokens) {
+// Returns the most source words that one of `rules` may span in a sentence: if it has a nonterminal, those of
+// `limit`, or any number for 0. Rules with words that the sentence lacks are ignored, as large spans cost
+// time and memory.
+std::uint32_t longest_span(const std::vector<Rule>& rules, const std::vector<std::string>& tokens,
+                           std::uint32_t limit) {
   const std::unordered_set<std::string_view> words(tokens.begin(), tokens.end());
   const auto can_match = [&](const RuleToken& token) {
     return token.is_nonterminal() || words.contains(token.text);
@@ -20,8 +22,9 @@ std::uint32_t longest_span(const std::vector<Rule>& rules, const std::vector<std
   std::size_t longest = 1;
   for (const Rule& rule : rules) {
     if (!std::ranges::all_of(rule.source, can_match)) continue;
-    if (std::ranges::any_of(rule.source, &RuleToken::is_nonterminal)) return ~std::uint32_t{0};
-    longest = std::max(longest, rule.source.size());
+    const bool has_gap = std::ranges::any_of(rule.source, &RuleToken::is_nonterminal);
+    if (has_gap && limit == 0) return ~std::uint32_t{0};
+    longest = std::max<std::size_t>(longest, has_gap ? limit : rule.source.size());
   }
   return static_cast<std::uint32_t>(longest);
 }
@@ -30,13 +33,14 @@ std::uint32_t longest_span(const std::vector<Rule>& rules, const std::vector<std
 
 BoundTable TranslationModel::bind_sentence_rules(const std::vector<Rule>& rules,
                                                  const std::vector<std::string>& tokens,
-                                                 const SentenceWeights& extra) const {
+                                                 const SentenceWeights& extra,
+                                                 std::uint32_t span_limit) const {
   BoundTable bound;
   bound.table = RuleTable::build(rules, "sentence", 0);
   bound.owner = "sentence";
   bound.name = "table sentence";
   bound.is_extracted = false;
-  bound.span_limit = longest_span(rules, tokens);
+  bound.span_limit = longest_span(rules, tokens, span_limit);
   bind_sentence_features(bound, extra);
   bind_sentence_labels(bound);
   // Words that the model lacks take the ids after its words, in the order of this table.

@@ -117,7 +117,7 @@ class TranslationModel {
   // `extra`. Throws FormatError for an unknown label or feature, for the goal on a right-hand side, and for
   // rules of a goal that opens sentences with <s>.
   BoundTable bind_sentence_rules(const std::vector<Rule>& rules, const std::vector<std::string>& tokens,
-                                 const SentenceWeights& extra) const;
+                                 const SentenceWeights& extra, std::uint32_t span_limit) const;
   // Returns the index of a feature of the model or of `extra`, whose features are numbered from
   // features().size() on. Throws FormatError if both lack it.
   std::uint32_t sentence_feature(const std::string& name, const SentenceWeights& extra) const;
