@@ -7,12 +7,15 @@ from collections.abc import Iterator
 from functools import cache
 
 # The end of a sentence: a run of marks, closing quotes and brackets, before a blank and what may begin one,
-# and in scripts without blanks before anything. Runs are looked at once: the time grows with the text alone.
+# and in scripts without blanks before anything; but after what is quoted, Japanese may go on with hiragana.
+# Runs are looked at once: the time grows with the text alone.
 _END = re.compile(
-    r"""(?<![.!?…؟۔])[.!?…؟۔]++["'»”’)\]]*+(?=\s++["'«“‘(\[¿¡]*+[^\W\d_a-zà-öø-ÿ])|(?<![。！？])[。！？]++[」』”’）]*+(?=\S)"""
+    r"""(?<![.!?…؟۔।॥։])[.!?…؟۔।॥։]++["'»”’)\]]*+(?=\s++["'«“‘(\[¿¡]*+[^\W\d_a-zà-öø-ÿ])"""
+    r"""|(?<![。！？])[。！？]++(?:(?=[^\s」』”’）])|[」』”’）]++(?=[^\s\u3041-\u309f]))"""
 )
 _SPACE = re.compile(r"\s*")
 _WORD = re.compile(r"[\w.]+$")
+_LETTERS = re.compile(r"\w(?:\.\w)*+")  # as in J. and U.S.
 _LONGEST_ABBREVIATION = 20  # characters
 
 
@@ -37,7 +40,9 @@ def split_text(text: str, language: str) -> Iterator[tuple[str, str]]:
 def _is_abbreviated(before: str, language: str) -> bool:
     """Tells whether a dot belongs to the word before it, as in "Mr." and "J."."""
     word = _WORD.search(before)
-    return word is not None and (word[0] in _abbreviations(language) or len(word[0]) == 1)
+    if word is None:
+        return False
+    return word[0] in _abbreviations(language) or _LETTERS.fullmatch(word[0]) is not None
 
 
 @cache

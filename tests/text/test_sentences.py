@@ -30,6 +30,10 @@ def sentences(text: str, language: str = "en") -> list[str]:
         ("ja", "犬が走る。「はい。」猫も。", ["犬が走る。", "「はい。」", "猫も。"]),
         ("zh", "他来了！她走了。", ["他来了！", "她走了。"]),
         ("ur", "وہ آیا۔ وہ گئی؟ ہاں", ["وہ آیا۔", "وہ گئی؟", "ہاں"]),
+        ("ja", "「はい。」と言った。彼も。", ["「はい。」と言った。", "彼も。"]),
+        ("hi", "वह गया। वह आया॥ हाँ", ["वह गया।", "वह आया॥", "हाँ"]),
+        ("hy", "Եկավ։ Գնաց։", ["Եկավ։", "Գնաց։"]),
+        ("en", "The U.S. Army came. It left.", ["The U.S. Army came.", "It left."]),
         ("und", "A. B. Smith came. Then?", ["A. B. Smith came.", "Then?"]),
         ("en", "", []),
         ("en", " \n ", []),
@@ -46,7 +50,9 @@ def test_nothing_is_lost(text: str) -> None:
     assert all(sentence == sentence.strip() and not space.strip() for sentence, space in pieces)
 
 
-@pytest.mark.parametrize("part", [".", "J. ", "a", "a. ", '."', ". '", "。", "Mr.", '. "'])
+@pytest.mark.parametrize(
+    "part", [".", "J. ", "a", "a. ", '."', ". '", "。", "Mr.", '. "', "।", "A.A.", "。」あ", "。」"]
+)
 def test_the_time_grows_with_the_text_alone(part: str) -> None:
     """A text of 400,000 characters would take minutes if it grew with the square."""
     text = part * (400_000 // len(part)) + " . B"
