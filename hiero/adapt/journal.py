@@ -64,6 +64,17 @@ class Journal:
         self._file.truncate(self._end)
         return records
 
+    @property
+    def is_current(self) -> bool:
+        """Whether the file is as this object left it: nobody else has written, replaced or removed it."""
+        if self._file is None:
+            return not self.path.exists()
+        try:
+            status = os.fstat(self._file.fileno())
+        except ValueError:  # another thread has just closed it
+            return False
+        return status.st_size == self._end and status.st_nlink > 0
+
     def append(self, record: Mapping[str, Any]) -> None:
         """Appends a record, and returns when it is on the disk.
 
@@ -73,8 +84,8 @@ class Journal:
             self._open()
         assert self._file is not None
         file = self._file.fileno()
-        status = os.fstat(file)
-        if status.st_size != self._end or status.st_nlink == 0:
+        if not self.is_current:
+            self.close()  # and gives the lock back
             raise OSError(errno.EAGAIN, "another process has changed this context", str(self.path))
         line = _line(record)
         try:

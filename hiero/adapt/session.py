@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import re
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
@@ -22,6 +23,7 @@ from hiero.features.sentence import Sentence
 
 _FORMAT = 1
 _NAME = re.compile(r"[\w-][\w.-]*")
+_LOOK_EVERY = 0.05  # seconds between two looks at a deadline
 _LONGEST_NAME = 64  # bytes, which leaves room in names of files
 
 
@@ -67,6 +69,7 @@ class Session:
         context: str,
         settings: Mapping[str, Any] | None = None,
         *,
+        only_weights: bool = False,
         report: Callable[[str], object] = lambda line: None,
     ) -> Self:
         """Opens the session of a context of a model directory, whose file is in MODEL.contexts beside it.
@@ -75,9 +78,10 @@ class Session:
         which sessions then share.
 
         The session goes on after the corrections that it had, with the settings that it had but for those of
-        ``AdaptSettings`` that ``settings`` names. If the model or a setting has changed, it learns from
-        all of them again, and ``report`` is told so. Raises OSError, also if another process uses the
-        context; FormatError for a damaged file; ValueError for a context whose name is none.
+        ``AdaptSettings`` that ``settings`` names. With ``only_weights``, it learns no rules all the same. If
+        the model or a setting has changed, it learns from all of them again, and ``report`` is told so.
+        Raises OSError, also if another process uses the context; FormatError for a damaged file; ValueError
+        for a context whose name is none.
         """
         loaded = model if isinstance(model, LearningModel) else LearningModel.open(model)
         if loaded.path is None:
@@ -85,22 +89,31 @@ class Session:
         journal = Journal(context_path(loaded.path, context))
         try:
             recorded = _Recorded.read(journal.path, journal.read())
-            session = cls(loaded, AdaptSettings(**{**recorded.settings, **(settings or {})}))
-            session._restore(journal, recorded, report)
+            chosen = AdaptSettings(**{**recorded.settings, **(settings or {})})
+            session = cls(loaded, chosen.model_copy(update={"rules": False}) if only_weights else chosen)
+            session._restore(journal, recorded, chosen, report)
         except BaseException:
             journal.close()
             raise
         return session
 
-    def _restore(self, journal: Journal, recorded: _Recorded, report: Callable[[str], object]) -> None:
+    def _restore(
+        self,
+        journal: Journal,
+        recorded: _Recorded,
+        chosen: AdaptSettings,
+        report: Callable[[str], object],
+    ) -> None:
         """Goes on with what a journal has recorded, and with the journal."""
         self._next = recorded.next
         learner = {
             "format": _FORMAT,
             "model": self._learning_model.checksum,
-            "settings": self.settings.model_dump(),
+            "settings": chosen.model_dump(),
             "decoding": self._learning_model.decoder.settings.model_dump(),
         }
+        if self.settings != chosen:
+            learner["only_weights"] = True
         corrections = recorded.corrections
         if recorded.learner == learner:
             for correction in corrections:
@@ -130,6 +143,12 @@ class Session:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    @property
+    def is_current(self) -> bool:
+        """Whether the session has all that the file of its context has, which another process may change
+        unless the session has corrections."""
+        return self._journal is None or self._journal.is_current
 
     @property
     def weights(self) -> dict[str, float]:
@@ -172,7 +191,7 @@ class Session:
         ValueError for texts without words, and for a session that is closed; OSError if the file cannot be
         written, TimeoutError if the deadline passes before, and then learns nothing.
         """
-        with self._learning:
+        with self._turn(deadline):
             self._check(source, target)
             correction = self._adapted.update(self._next, source, target, deadline)
             self._record(correction.to_record())
@@ -180,12 +199,11 @@ class Session:
             self._next += 1
         return correction
 
-    def undo(self, number: int | None = None, *, deadline: Deadline | None = None) -> Correction:
+    def undo(self, number: int | None = None) -> Correction:
         """Forgets a correction, given by its ``id``, or the last one, and returns it.
 
         Everything is then as if it had not been made: the session learns again from those behind it. Raises
-        ValueError if there is no such correction; OSError, or TimeoutError if the deadline passes before, and
-        then forgets nothing.
+        ValueError if there is no such correction; OSError, and then forgets nothing.
         """
         with self._learning:
             kept = self.corrections
@@ -197,7 +215,7 @@ class Session:
             for correction in kept[: places[-1]]:
                 adapted.apply(correction)
             for correction in kept[places[-1] :]:
-                adapted.apply(adapted.update(correction.id, correction.source, correction.target, deadline))
+                adapted.apply(adapted.update(correction.id, correction.source, correction.target))
             later = [correction.to_record() for correction in adapted.corrections[places[-1] :]]
             self._record({"undone": undone.id, "corrections": later})
             self._adapted = adapted
@@ -206,6 +224,17 @@ class Session:
     def write_bitext(self, source: PathLike, target: PathLike) -> None:
         """Writes the corrections as two files of lines, to train on."""
         write_bitext(self.corrections, source, target)
+
+    @contextmanager
+    def _turn(self, deadline: Deadline | None) -> Iterator[None]:
+        """Waits for those who are learning. Raises TimeoutError if the deadline passes before."""
+        while not self._learning.acquire(timeout=-1 if deadline is None else _LOOK_EVERY):
+            if deadline is not None and deadline.passed:
+                raise TimeoutError("the context is learning something else")
+        try:
+            yield
+        finally:
+            self._learning.release()
 
     def _check(self, source: Text, target: Text) -> None:
         text = self.model.text

@@ -9,11 +9,9 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager
 from pathlib import Path
 
-from hiero._core import Deadline
-from hiero.adapt import LearningModel, Session
+from hiero.adapt import LearningModel
 from hiero.base.ownership import MANIFEST
 from hiero.decode.decoder import Decoder
 from hiero.serve.contexts import Contexts
@@ -26,8 +24,10 @@ class UnknownNameError(LookupError):
 class ServedModel:
     """A model directory with its languages and its open contexts. Any number of threads may use it."""
 
-    def __init__(self, name: str, path: Path, report: Callable[[str], object]) -> None:
-        """Loads the model. Raises FormatError, OSError."""
+    def __init__(
+        self, name: str, path: Path, long_work: threading.Lock, report: Callable[[str], object]
+    ) -> None:
+        """Loads the model. ``long_work`` is that of ``Contexts``. Raises FormatError, OSError."""
         self.name = name
         self.path = path
         self._report = report
@@ -35,7 +35,7 @@ class ServedModel:
             self._version_on_disk()
         )  # before the files: what is replaced meanwhile is loaded again
         self._model = LearningModel.open(path)
-        self._contexts = Contexts(self._model, lambda line: report(f"{name}: {line}"))
+        self.contexts = Contexts(self._model, long_work, lambda line: report(f"{name}: {line}"))
         self._lock = threading.Lock()
         self._loader: threading.Thread | None = None
 
@@ -56,10 +56,6 @@ class ServedModel:
         pair = re.fullmatch(r"([a-z]{2,3})[-_]([a-z]{2,3})", self.name)
         return stated if stated != "und" or pair is None else pair[side + 1]
 
-    def session(self, context: str, deadline: Deadline) -> AbstractContextManager[Session]:
-        """Returns the session of a context, for as long as it is used; see ``Contexts.use``."""
-        return self._contexts.use(context, deadline)
-
     def refresh(self) -> None:
         """Begins to load the model again if its directory was replaced. Each version is tried once."""
         try:
@@ -79,7 +75,7 @@ class ServedModel:
         except Exception as error:  # the one that is loaded goes on
             self._report(f"{self.name}: cannot be loaded again: {error}")
         else:
-            self._contexts.replace_model(self._model)
+            self.contexts.replace_model(self._model)
             self._report(f"{self.name}: loaded again, as it was replaced")
 
     def _version_on_disk(self) -> tuple[int, int]:
@@ -90,7 +86,7 @@ class ServedModel:
         """Closes the files of all contexts."""
         if self._loader is not None:
             self._loader.join()
-        self._contexts.close()
+        self.contexts.close()
 
 
 class Catalogue:
@@ -98,7 +94,10 @@ class Catalogue:
 
     def __init__(self, paths: Mapping[str, Path], report: Callable[[str], object]) -> None:
         """Loads the models. Raises FormatError, OSError."""
-        self._models = {name: ServedModel(name, path.absolute(), report) for name, path in paths.items()}
+        long_work = threading.Lock()
+        self._models = {
+            name: ServedModel(name, path.absolute(), long_work, report) for name, path in paths.items()
+        }
 
     def __iter__(self) -> Iterator[ServedModel]:
         return iter(self._models.values())
@@ -129,7 +128,6 @@ class Catalogue:
         """Returns a message with names of models in place of paths of the server."""
         for model in self:
             for root in (model.path, model.path.resolve()):
-                text = text.replace(f"{root}.contexts", f"{model.name}.contexts")
                 text = text.replace(str(root), model.name)
         return text
 

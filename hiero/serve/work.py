@@ -28,6 +28,10 @@ class GoneError(Exception):
     """The client has closed the connection."""
 
 
+class NotYetError(Exception):
+    """No thread was free in time, or a context was not ready."""
+
+
 class Work:
     """Threads that answer requests, each within ``seconds`` from when it came. ``waiting`` is the most
     requests that wait or run."""
@@ -45,14 +49,14 @@ class Work:
             raise BusyError
 
     async def run(self, request: Request, answer: Callable[[Deadline], T]) -> T:
-        """Returns the answer. Raises BusyError, GoneError, TimeoutError if no thread was free in time, and
+        """Returns the answer. Raises BusyError, GoneError, NotYetError if no thread was free in time, and
         what ``answer`` raises."""
         self.check()
         deadline = Deadline(self.seconds)
 
         def work() -> T:
             if deadline.passed:
-                raise TimeoutError(_NO_TIME)
+                raise NotYetError(_NO_TIME)
             return answer(deadline)
 
         self._count(1)
@@ -65,7 +69,7 @@ class Work:
             if done:
                 return answered.result()
             if deadline.passed and future.cancel():  # unless it runs
-                raise TimeoutError(_NO_TIME)
+                raise NotYetError(_NO_TIME)
             if await request.is_disconnected():
                 deadline.expire()
                 future.cancel()

@@ -108,6 +108,17 @@ def test_what_cannot_be_written_is_not_there(tmp_path: Path, monkeypatch: pytest
     assert read_records(path) == [*RECORDS, {"c": 2}]
 
 
+def test_new_files_and_folders_are_synced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    synced: list[Path] = []
+    monkeypatch.setattr("hiero.adapt.journal.sync", synced.append)
+    for name in ("a", "b", "a"):
+        with Journal(tmp_path / "folder" / name) as journal:
+            journal.read()
+            journal.append({})
+    folder = tmp_path / "folder"
+    assert synced == [tmp_path, folder, folder]
+
+
 def test_records_are_synced_before_append_returns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     sizes = []
     monkeypatch.setattr(os, "fsync", lambda file: sizes.append(os.fstat(file).st_size))

@@ -15,6 +15,7 @@ from hiero.adapt.session import context_path
 from hiero.serve import contexts
 from hiero.serve.catalogue import Catalogue, ServedModel
 from hiero.serve.contexts import Contexts
+from hiero.serve.work import NotYetError
 from hiero.text import TextProcessing, TextSide
 
 PAIR = "机器人 很 忙 。", "the robot is very busy ."
@@ -30,7 +31,7 @@ def test_the_oldest_unused_contexts_are_closed(
     shared: LearningModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(contexts, "_MOST_OPEN", 2)
-    opened = Contexts(shared, lambda line: None)
+    opened = Contexts(shared, threading.Lock(), lambda line: None)
     with opened.use("a", LATE) as used:
         for name in ("b", "c", "d"):
             with opened.use(name, LATE) as session:
@@ -54,7 +55,7 @@ def test_the_oldest_unused_contexts_are_closed(
 
 def test_a_context_that_cannot_be_opened(shared: LearningModel) -> None:
     assert shared.path is not None
-    opened = Contexts(shared, lambda line: None)
+    opened = Contexts(shared, threading.Lock(), lambda line: None)
     with Session.open(shared.path, "anna") as session:
         session.correct(*PAIR)
         for _ in range(2):
@@ -67,12 +68,12 @@ def test_a_context_that_cannot_be_opened(shared: LearningModel) -> None:
 
 def test_a_session_is_of_one_version_of_the_model(model: Path, shared: LearningModel) -> None:
     lines: list[str] = []
-    opened = Contexts(shared, lines.append)
+    opened = Contexts(shared, threading.Lock(), lines.append)
     with opened.use("anna", LATE) as session:
         session.correct(*PAIR)
         hiero.Model.load(model).with_weights({"WordPenalty": -0.5}).save(model)
         opened.replace_model(LearningModel.open(model))
-        with pytest.raises(TimeoutError, match="anna learns again"), opened.use("anna", LATE):
+        with pytest.raises(NotYetError, match="anna learns again"), opened.use("anna", LATE):
             pass
         found: list[Session] = []
 
@@ -94,6 +95,58 @@ def test_a_session_is_of_one_version_of_the_model(model: Path, shared: LearningM
     # What was closed in the end is of the new model, so that it need not learn again.
     Session.open(model, "anna", report=lines.append).close()
     assert len(lines) == 1
+
+
+def test_a_context_that_another_program_has_changed(model: Path, shared: LearningModel) -> None:
+    opened = Contexts(shared, threading.Lock(), lambda line: None)
+    with opened.use("anna", LATE) as session:
+        with Session.open(model, "anna") as other:
+            other.correct(*PAIR)
+        with pytest.raises(BlockingIOError):
+            session.correct(*PAIR)
+        Session.open(model, "anna").close()  # the lock was given back
+    with opened.use("anna", LATE) as again:
+        assert [one.id for one in again.corrections] == [1]
+        assert again.correct(*PAIR).id == 2
+    context_path(model, "anna").unlink()
+    with opened.use("anna", LATE) as empty:
+        assert empty.corrections == [] and empty.correct(*PAIR).id == 1
+    opened.close()
+
+
+def test_one_context_learns_again_at_a_time(shared: LearningModel) -> None:
+    long_work = threading.Lock()
+    opened, other = (Contexts(shared, long_work, lambda line: None) for _ in range(2))
+    with opened.use("anna", LATE) as session:
+        session.correct(*PAIR)
+        with long_work:
+            with pytest.raises(NotYetError, match="another context learns again"):
+                opened.undo("anna", 1, LATE)
+            with pytest.raises(NotYetError, match="another context learns again"), other.use("ben", LATE):
+                pass
+            with opened.use("anna", LATE) as again:
+                assert len(again.corrections) == 1
+    assert opened.undo("anna", 1, hiero.Deadline()).id == 1
+    with other.use("ben", LATE) as ben:
+        assert ben.corrections == []
+    opened.close()
+    other.close()
+
+
+def test_a_model_that_cannot_align_for_a_while(model: Path, trained_model: Path) -> None:
+    able = hiero.Model.load(trained_model)
+    with Session.open(model, "anna", {"c": 0.01}) as session:
+        session.correct(*PAIR)
+        rules = session.rule_count
+    dataclasses.replace(able, learning=None).save(model)
+    opened = Contexts(LearningModel.open(model), threading.Lock(), lambda line: None)
+    with opened.use("anna", LATE) as session:
+        assert session.rule_count == 0 < rules and not session.settings.rules
+    able.save(model)
+    opened.replace_model(LearningModel.open(model))
+    with opened.use("anna", LATE) as session:
+        assert session.rule_count == rules and session.settings.rules and session.settings.c == 0.01
+    opened.close()
 
 
 def load_again(served: ServedModel) -> None:
@@ -134,9 +187,9 @@ def test_languages(trained_model: Path, tmp_path: Path) -> None:
         ("my-new-model", ("und", "und")),
         ("model", ("und",) * 2),
     ):
-        served = ServedModel(name, trained_model, print)
+        served = ServedModel(name, trained_model, threading.Lock(), print)
         assert (served.source, served.target) == languages
     text = TextProcessing(TextSide("moses", "de"), TextSide("moses", "fr"))
     dataclasses.replace(model, text=text).save(tmp_path / "model")
-    served = ServedModel("ur-en", tmp_path / "model", print)
+    served = ServedModel("ur-en", tmp_path / "model", threading.Lock(), print)
     assert (served.source, served.target) == ("de", "fr")
