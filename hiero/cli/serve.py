@@ -8,6 +8,7 @@ import socket
 import sys
 from pathlib import Path
 from typing import Annotated
+from urllib.parse import urlsplit
 
 import typer
 
@@ -15,6 +16,7 @@ from hiero import Error
 from hiero.base.parallel import processors
 from hiero.cli.options.common import AllThreads
 
+_WAITING_CONNECTIONS = 2048  # that the system keeps until they are accepted
 _MOST_FILES = 4096  # that are open at a time
 _OTHER_FILES = 400  # of these, for models and contexts; the others are connections
 
@@ -55,6 +57,7 @@ def serve(
 
         from hiero.serve.app import make_app
         from hiero.serve.catalogue import Catalogue
+        from hiero.serve.connections import TimedProtocol
         from hiero.serve.work import Work
     except ModuleNotFoundError as error:
         raise Error(f"{error.name} is missing: install hiero-mt[serve]") from None
@@ -63,29 +66,47 @@ def serve(
         print(f"hiero: {line}", file=sys.stderr)
 
     catalogue = Catalogue(_named(models), report)
-    hosts = [] if host in ("0.0.0.0", "::") else [host, "localhost", "127.0.0.1", "::1"]
-    app = make_app(
-        catalogue, Work(threads or processors(), waiting, seconds), _keys(api_keys), cors or [], hosts
-    )
+    sites = list(map(_site, cors or []))
+    hosts = _hosts(host, sites)
+    work = Work(threads or processors(), waiting, seconds)
+    app = make_app(catalogue, work, _keys(api_keys), sites, hosts)
     config = uvicorn.Config(
         app,
-        host,
-        port,
         log_level="warning",
+        http=TimedProtocol,
         limit_concurrency=_open_files(),
         timeout_graceful_shutdown=int(seconds) + 5,
     )
+    listener = _listener(host, port)  # whoever connects from now on is served
+    report(f"{_address(host, listener)} serves {', '.join(model.name for model in catalogue)}")
+    uvicorn.Server(config).run([listener])
 
-    class Server(uvicorn.Server):
-        """A server that says where it listens, when it does."""
 
-        async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-            await super().startup(sockets)
-            if self.started:
-                port = self.servers[0].sockets[0].getsockname()[1]
-                report(f"http://{host}:{port} serves {', '.join(model.name for model in catalogue)}")
+def _hosts(host: str, sites: list[str]) -> list[str]:
+    """Returns the names that requests may be to; none: any."""
+    if host in ("0.0.0.0", "::"):
+        return []
+    return [host, "localhost", "127.0.0.1", "::1", *(urlsplit(site).hostname or "" for site in sites)]
 
-    Server(config).run()
+
+def _listener(host: str, port: int) -> socket.socket:
+    """Returns a socket that listens. Raises Error, as for a port that is taken."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family, backlog=_WAITING_CONNECTIONS)
+    except OSError as error:
+        raise Error(f"{host}, port {port}: {error.strerror}") from None
+
+
+def _address(host: str, listener: socket.socket) -> str:
+    return f"http://{f'[{host}]' if ':' in host else host}:{listener.getsockname()[1]}"
+
+
+def _site(site: str) -> str:
+    """Returns a site as browsers name it. Raises BadParameter for what is none, such as "*"."""
+    if not re.fullmatch(r"https?://[\w.-]+(:\d+)?/?", site):
+        raise typer.BadParameter(f"--cors: {site} is no site such as https://example.org")
+    return site.rstrip("/").lower()
 
 
 def _open_files() -> int:
@@ -115,5 +136,8 @@ def _named(models: list[str]) -> dict[str, Path]:
             raise typer.BadParameter(f"{name}: expected a name of letters, digits, '-', '_' and '.'")
         if name in named:
             raise typer.BadParameter(f"two models are called {name}: name them, as in de-en={path}")
+        for other, known in named.items():
+            if known.resolve() == Path(path).resolve():
+                raise typer.BadParameter(f"{other} and {name} are one model, whose contexts one name has")
         named[name] = Path(path)
     return named

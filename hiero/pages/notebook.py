@@ -15,7 +15,6 @@ from importlib.resources import files
 from typing import Any
 
 from hiero._core import Chart, Derivation, Forest, Translation
-from hiero.forest.derivations import rule_application
 from hiero.pages.forest import MOST_EDGES, forest_page
 from hiero.pages.markup import Weights, document
 from hiero.pages.views import (
@@ -89,8 +88,7 @@ def _chart_data(chart: Chart, weights: Weights | None) -> dict[str, Any]:
     for rank, cell in ((rank, cell) for rank in range(MOST_ITEMS) for cell in range(len(spans))):
         if rank < len(nodes[cell]) and size < MOST_BYTES:
             node = nodes[cell][rank]
-            rule = rule_application(chart.forest, int(chart.derivation(node).edges[0]))
-            items[cell].append(item_view(chart, node, rule, weights, " ".join))
+            items[cell].append(item_view(chart, node, weights, " ".join))
             size += len(json.dumps(items[cell][-1]))
     cells = cell_views(chart, " ".join) if spans else []
     return {"source": _words_by_position(chart.forest), "cells": cells, "items": items}

@@ -14,7 +14,7 @@ from pydantic import Field, WithJsonSchema
 from typing_extensions import TypedDict
 
 from hiero._core import Chart, Derivation, Translation
-from hiero.forest.derivations import RuleApplication, derivation_tree
+from hiero.forest.derivations import RuleApplication, derivation_tree, rule_application
 from hiero.pages.details import rule_score
 
 # A pair of positions: a span, or a link.
@@ -74,7 +74,7 @@ class CellView(TypedDict):
 
 
 class ItemView(TypedDict):
-    """An item of a chart: its best derivation, whose last rule is ``rule``."""
+    """An item of a chart: its best derivation, whose last rule is ``rule``, without those below it."""
 
     label: str
     text: str
@@ -157,17 +157,14 @@ def cell_views(chart: Chart, write: Write) -> list[CellView]:
 def item_views(
     chart: Chart, span: tuple[int, int], weights: Mapping[str, float], write: Write, most: int
 ) -> list[ItemView]:
-    """Describes the best items of a span, at most so many, with all their rules; none if it has no item."""
-    nodes = chart.nodes(*span)[:most].tolist()
-    trees = (derivation_tree(chart.derivation(node)) for node in nodes)
-    return [item_view(chart, node, tree, weights, write) for node, tree in zip(nodes, trees, strict=True)]
+    """Describes the best items of a span, at most so many; none if it has no item."""
+    return [item_view(chart, node, weights, write) for node in chart.nodes(*span)[:most].tolist()]
 
 
-def item_view(
-    chart: Chart, node: int, rule: RuleApplication, weights: Mapping[str, float] | None, write: Write
-) -> ItemView:
-    """Describes an item with the last rule of its best derivation, and the rules below that this one has."""
+def item_view(chart: Chart, node: int, weights: Mapping[str, float] | None, write: Write) -> ItemView:
+    """Describes an item, with the last rule of its best derivation."""
     best = chart.derivation(node)
+    rule = rule_application(chart.forest, int(best.edges[0]))
     return {
         "label": chart.forest.labels[chart.forest.node_labels[node]],
         "text": write(best.tokens),

@@ -20,13 +20,16 @@ from hiero.pages.views import Write, candidate_view, cell_views, item_views, rul
 from hiero.serve import messages as m
 from hiero.serve.catalogue import Catalogue, ServedModel
 from hiero.text import TextSide
+from hiero.text.schemes import is_wide
 from hiero.text.sentences import split_text
 
 MOST_WORDS = 300  # of a sentence, and of a prefix
 # Of a sentence that is asked about, and of the translation that was wanted. Without a limit on the spans of
 # rules, time and memory grow with the cube of their words.
 MOST_ASKED_WORDS = 100
-_MOST_EDGES = 100_000  # of a forest that is answered
+_MOST_GAPS = 2  # nonterminals of a rule of a request, which may span the whole sentence
+_MOST_EDGES = 30_000  # of a forest that is answered
+_MOST_DETAILED = 100  # sentences of an answer with alternatives or details
 # Attributes of forests that are answered.
 _FOREST = (
     *("root", "source", "words", "labels", "node_spans", "node_labels", "edge_offsets", "tail_offsets"),
@@ -51,22 +54,29 @@ class Answers:
         pieces = split_text(request.text, language) if request.split else [(request.text, "")]
         of_one_sentence = [name for name in ("prefix", "phrases") if getattr(request, name)]
         sentences: list[m.SentenceAnswer] = []
-        text, weights = [], dict(model.decoder.weights)
+        parts: list[str] = []  # sentences, and what stands behind each
+        weights = dict(model.decoder.weights)
         keep: Keep = "forest" if request.details or request.alternatives else "none"
         for piece, space in pieces:
             if piece.strip():
                 if sentences and of_one_sentence:
                     raise ValueError(f"{of_one_sentence[0]} is of one sentence: send one, or split: false")
+                if keep != "none" and len(sentences) == _MOST_DETAILED:
+                    raise TooLongError(
+                        f"ask for details or alternatives of at most {_MOST_DETAILED} sentences"
+                    )
                 if deadline.passed:
                     raise TooLongError(f"no time for the text behind {len(sentences)} sentences: send less")
                 result, write = self._search(model, request, piece, keep, deadline)
                 sentences.append(_sentence_answer(request, result, write))
                 weights = result.weights
-                text.append(result.text)
-            text.append(space)
+                if parts and not parts[-1] and parts[-2] and not is_wide(parts[-2][-1]):
+                    parts[-1] = " "  # between sentences that had none, as Japanese ones
+                parts.append(result.text)
+            parts.append(space)
         milliseconds = round(1e3 * (time.perf_counter() - started), 3)
         return {
-            "text": "".join(text),
+            "text": "".join(parts),
             "sentences": sentences,
             "weights": weights,
             "milliseconds": milliseconds,
@@ -96,12 +106,10 @@ class Answers:
     def _resolved(
         self, model: ServedModel, request: m.SentenceRequest, piece: str, deadline: Deadline
     ) -> tuple[Decoder, Sentence, dict[str, float]]:
-        decoder = model.decoder
-        sentence = _sentence(decoder.model, request, piece)
         if request.context is None:
-            return decoder, sentence, request.weights
-        with model.session(request.context, deadline) as session:
-            return session.resolve(sentence, request.weights)
+            return model.decoder, _sentence(model.decoder.model, request, piece), request.weights
+        with model.contexts.use(request.context, deadline) as session:
+            return session.resolve(_sentence(session.model, request, piece), request.weights)
 
     def chart(self, request: m.ChartRequest, deadline: Deadline) -> m.ChartAnswer:
         model = self.catalogue.model(request.model)
@@ -169,7 +177,7 @@ class Answers:
 
     def correct(self, request: m.CorrectRequest, deadline: Deadline) -> m.CorrectionAnswer:
         model = self.catalogue.model(request.model)
-        with model.session(request.context, deadline) as session:
+        with model.contexts.use(request.context, deadline) as session:
             for side, text in (
                 (session.model.text.source, request.source),
                 (session.model.text.target, request.target),
@@ -178,11 +186,11 @@ class Answers:
             return _correction(session.correct(request.source, request.target, deadline=deadline))
 
     def undo(self, request: m.UndoRequest, deadline: Deadline) -> m.CorrectionAnswer:
-        with self.catalogue.model(request.model).session(request.context, deadline) as session:
-            return _correction(session.undo(request.id, deadline=deadline))
+        contexts = self.catalogue.model(request.model).contexts
+        return _correction(contexts.undo(request.context, request.id, deadline))
 
     def context(self, request: m.ContextRequest, deadline: Deadline) -> m.ContextAnswer:
-        with self.catalogue.model(request.model).session(request.context, deadline) as session:
+        with self.catalogue.model(request.model).contexts.use(request.context, deadline) as session:
             corrections = list(map(_correction, session.corrections))
             return {"corrections": corrections, "rules": session.rule_count, "weights": session.weights}
 
@@ -225,6 +233,8 @@ def _sentence(model: Model, request: m.SentenceRequest, text: str) -> Sentence:
     _check_length(side, text)
     _check_length(model.text.target, request.prefix)
     rules, hidden = (list(map(Rule, texts)) for texts in (request.rules, request.hidden))
+    if any(sum(token.startswith("[") for token in rule.source) > _MOST_GAPS for rule in rules):
+        raise ValueError(f"a rule has more than {_MOST_GAPS} nonterminals")
     sentence = Sentence(text, prefix=request.prefix, rules=rules, hidden=hidden)
     if request.terms:
         targets: dict[str, list[str]] = {}

@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapp
 from contextlib import asynccontextmanager
 from importlib.resources import files
 from typing import Any
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qsl
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import from_json
@@ -31,7 +31,7 @@ from hiero.serve import messages as m
 from hiero.serve.answers import Answers, TooLongError
 from hiero.serve.catalogue import Catalogue, UnknownNameError
 from hiero.serve.openapi import description
-from hiero.serve.work import BusyError, GoneError, Metrics, Work
+from hiero.serve.work import BusyError, GoneError, Metrics, NotYetError, Work
 
 MOST_BYTES = 1_000_000  # of a request
 _MOST_BYTES_AT_ONCE = 50 * MOST_BYTES  # of all requests that are being read
@@ -40,7 +40,8 @@ _log = logging.getLogger("hiero.serve")
 # Status and text of errors; None: the error's own text. Errors of other types are errors of the server.
 _ERRORS: tuple[tuple[type[Exception], int, str | None], ...] = (
     (BusyError, 429, "too many requests wait: try again in a moment"),
-    (TimeoutError, 503, None),
+    (NotYetError, 503, None),
+    (TimeoutError, 422, None),
     (GoneError, 499, "the connection was closed"),
     (ClientDisconnect, 499, "the connection was closed"),
     (BlockingIOError, 409, "the context is used by another program, such as hiero adapt: try again later"),
@@ -183,6 +184,8 @@ class Server:
             return error.status_code, error.detail
         if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
             return 507, "the disk of the server is full: nothing was learned"
+        if isinstance(error, OSError) and error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+            return 507, "the server may not write contexts beside the model: nothing was learned"
         for kind, status, text in _ERRORS:
             if isinstance(error, kind):
                 own_text = validation_message(error) if isinstance(error, ValidationError) else str(error)
@@ -206,13 +209,13 @@ class Server:
         origin = request.headers.get("origin")
         if request.method != "POST" or origin is None or origin in self._origins:
             return
-        if urlsplit(origin).netloc != request.headers.get("host"):
+        if origin.partition("://")[2] != request.headers.get("host"):
             raise HTTPException(403, f"pages of {origin} may not use the server: see --cors")
 
     def _check_key(self, request: Request, fields: Mapping[str, Any]) -> None:
         """Raises HTTPException if keys are set and the request has none of them."""
         given = [request.headers.get("authorization", "").removeprefix("Bearer ")]
-        given += [request.headers.get("x-api-key", "")]
+        given += [request.headers.get(name, "") for name in ("x-api-key", "x-goog-api-key")]
         given += [request.query_params.get(name, "") for name in ("api_key", "key")]
         given += [str(fields.get(name) or "") for name in ("api_key", "key")]
         if self._keys and not any(
@@ -244,7 +247,7 @@ class Server:
         kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
         body = await self._body(request)
         try:
-            if not is_own and request.method == "GET":
+            if not is_own and (request.method == "GET" or not body):
                 return _form_fields(request.url.query)
             if not is_own and kind == "application/x-www-form-urlencoded":
                 return _form_fields(body.decode())

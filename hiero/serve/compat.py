@@ -12,10 +12,11 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from hiero._core import Deadline
 from hiero.serve import messages as m
-from hiero.serve.answers import Answers
+from hiero.serve.answers import Answers, TooLongError
 
 _Texts = m.Line | Annotated[list[m.Line], Field(min_length=1, max_length=1000)]
 _AUTO = ("auto", "")
+_MOST_ALTERNATIVES = 2000  # of all texts of a request
 # A comment or a tag. Only comments have "<" inside, so that the time grows with the text alone.
 _MARKUP = re.compile(
     r"""<!--(?:[^-]|-(?!->))*+(?:-->|\Z)|<(?:(?P<name>[A-Za-z][^\s<>/]*+)|[/!?])(?:[^<>"']|"[^"<]*+"|'[^'<]*+')*+>"""
@@ -62,6 +63,8 @@ def libre(answers: Answers, request: LibreRequest, deadline: Deadline) -> dict[s
     """
     model = answers.catalogue.pair(request.source, request.target)
     texts = request.q if isinstance(request.q, list) else [request.q]
+    if request.alternatives * len(texts) > _MOST_ALTERNATIVES:
+        raise TooLongError(f"ask for at most {_MOST_ALTERNATIVES:,} alternatives in all")
     translated: list[str] = []
     alternatives: list[list[str]] = []
     for text in texts:
@@ -110,7 +113,7 @@ def google(answers: Answers, request: GoogleRequest, deadline: Deadline) -> dict
 def google_languages(answers: Answers) -> dict[str, Any]:
     """Returns the languages of all models, as Google's interface does."""
     codes = sorted({code for model in answers.catalogue for code in (model.source, model.target)})
-    return {"data": {"languages": [{"language": code} for code in codes]}}
+    return {"data": {"languages": [{"language": code, "name": code} for code in codes]}}
 
 
 def _translated_html(answers: Answers, model: str, text: str, deadline: Deadline) -> str:
@@ -118,8 +121,14 @@ def _translated_html(answers: Answers, model: str, text: str, deadline: Deadline
     parts: list[str] = []
     for part, is_text in _html_parts(text):
         if is_text:
-            message = m.TranslateRequest(model=model, text=html.unescape(part))
-            parts.append(html.escape(answers.translate(message, deadline)["text"]))
+            before, after = part[: len(part) - len(part.lstrip())], part[len(part.rstrip()) :]
+            line = " ".join(html.unescape(part).split())  # line breaks of HTML end no sentence
+            message = m.TranslateRequest(model=model, text=line)
+            parts += [
+                before,
+                html.escape(answers.translate(message, deadline)["text"]),
+                after if line else "",
+            ]
         else:
             parts.append(part)
     return "".join(parts)

@@ -86,9 +86,13 @@ def test_what_a_request_says(ask: Ask, decoder: hiero.Decoder) -> None:
     assert ask("translate", text=line, terms=[["老师", "Lehrerin"]])["text"].split()[1:2] == ["Lehrerin"]
     assert "Lehrerin" in ask("translate", text=line, phrases=[[2, 3, "Lehrerin"]])["text"]
     both = ask("translate", text=line, phrases=[[2, 3, "Lehrerin"]], terms=[["老师", "x"], ["忙", "y"]])
-    assert (
-        "Lehrerin" in both["text"].split() and "y" in both["text"].split() and "x" not in both["text"].split()
+    words = both["text"].split()
+    assert "Lehrerin" in words and "y" in words and "x" not in words
+    wider = ask(
+        "translate", text=line, phrases=[[2, 3, "Lehrerin"]], terms=[["的 老师 很", "x"], ["忙", "y"]]
     )
+    words = wider["text"].split()
+    assert "Lehrerin" in words and "y" in words and "x" not in words
     low = ask("translate", text=line, weights={"LM0": 0.0})
     assert low["text"] == decoder.translate(line, weights={"LM0": 0.0}).text and low["weights"]["LM0"] == 0
 
@@ -172,6 +176,14 @@ def test_one_splitter(ask: Ask) -> None:
     ]
     assert len(ask("translate", text=text)["sentences"]) == 3
     assert ask("split", text=" ")["sentences"] == []
+
+
+def test_sentences_without_blanks_between_them(ask: Ask) -> None:
+    answer = ask("translate", text="老师 很 忙 。小狗")
+    first, second = (sentence["text"] for sentence in answer["sentences"])
+    assert answer["text"] == f"{first} {second}"
+    wide = ask("translate", text="老师 很 忙 。小狗", phrases=[], rules=["[X] ||| 。 ||| 。 ||| PhraseEF=99"])
+    assert wide["text"] == "".join(sentence["text"] for sentence in wide["sentences"])
 
 
 def test_what_is_said_of_one_sentence(client: TestClient) -> None:

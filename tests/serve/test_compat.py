@@ -51,10 +51,12 @@ def test_google(client: TestClient, text: str) -> None:
     assert client.post(path, json=fields).json() == {"data": {"translations": [{"translatedText": text}]}}
     detected = client.post(path, json={"q": LINE, "target": "en"}).json()["data"]["translations"]
     assert detected == [{"translatedText": text, "detectedSourceLanguage": "zh"}]
+    both = client.post(f"{path}?target=en&source=zh", params={"q": LINE, "target": "en", "source": "zh"})
+    assert both.json()["data"]["translations"] == [{"translatedText": text}]
     query = {"q": [LINE, LINE], "target": "en", "source": "zh"}
     assert client.get(path, params=query).json()["data"]["translations"] == [{"translatedText": text}] * 2
     assert client.get(f"{path}/languages").json() == {
-        "data": {"languages": [{"language": "en"}, {"language": "zh"}]}
+        "data": {"languages": [{"language": "en", "name": "en"}, {"language": "zh", "name": "zh"}]}
     }
     wrong = client.post(path, json={**fields, "target": "fr"})
     assert wrong.status_code == 404 and wrong.json()["error"]["code"] == 404
@@ -75,6 +77,8 @@ def test_html(client: TestClient, text: str, path: str) -> None:
     assert (
         translated(f"<p class='a'>{LINE}</p>\n<hr/><b>{LINE}") == f"<p class='a'>{text}</p>\n<hr/><b>{text}"
     )
+    wrapped = LINE.replace(" ", "\n ", 2)
+    assert translated(f"<p> {wrapped}\n</p> <p>") == f"<p> {text}\n</p> <p>"
     assert translated("x &lt; y &amp; &quot;z") == "x &lt; y &amp; &quot;z"
     kept = "<!DOCTYPE html><!-- 小狗 --><script>if (a < b) 小狗</script><style>a > b</style>"
     kept += "<code>小狗 &lt; 1</code>"

@@ -21,6 +21,8 @@ from hiero.serve.catalogue import Catalogue
 from hiero.serve.work import Work
 from support.served import make_client
 
+WIDE = "[X] ||| [X,1] [X,2] [X,3] ||| [X,1] [X,2] [X,3]"
+
 
 @pytest.mark.parametrize(
     ("path", "fields", "status", "message"),
@@ -36,6 +38,7 @@ from support.served import make_client
         ("translate", {"text": "a", "weights": {"LM0": 1e9}}, 400, "weights"),
         ("translate", {"text": "a", "rules": ["nonsense"]}, 409, "expected"),
         ("translate", {"text": "a", "rules": ["[X] ||| a ||| b ||| Own=1"]}, 409, "no feature"),
+        ("translate", {"text": "a", "rules": [WIDE]}, 409, "a rule has more than 2 nonterminals"),
         ("translate", {"text": "a", "phrases": [[0, 5, "x"]]}, 409, "mark"),
         ("translate", {"text": "a", "phrases": [[1, 1, "x"]]}, 409, "no words"),
         ("translate", {"text": "x" * 100_001}, 400, "text"),
@@ -109,6 +112,8 @@ def test_keys(model: Path) -> None:
         google = "/language/translate/v2"
         assert client.post(google, json=posted["/translate"]).status_code == 401
         assert client.post(f"{google}?key=other", json=posted["/translate"]).status_code == 200
+        header = {"X-Goog-Api-Key": "secret"}
+        assert client.post(google, json=posted["/translate"], headers=header).status_code == 200
         assert client.post("/RPC2", content=b"").status_code == 401
         for path in ("/health", "/openapi.json", "/", "/languages"):
             assert client.get(path).status_code == 200
@@ -135,6 +140,7 @@ def test_pages_of_other_sites_may_post_nothing(model: Path) -> None:
             for origin, status in (
                 ("https://example.com", 403),
                 ("null", 403),
+                ("http://[", 403),
                 ("http://testserver", 200),
                 ("https://example.org", 200),
             ):
@@ -225,14 +231,10 @@ def test_what_takes_too_long_as_a_whole(model: Path) -> None:
         answers.translate(m.TranslateRequest(text="狗 。狗"), hiero.Deadline(0))
     with pytest.raises(TimeoutError, match="ask about a shorter sentence"):
         answers.why_not(m.WhyNotRequest(text="狗 。狗", wanted="dog"), hiero.Deadline(0))
-    for learn in (
-        lambda: answers.correct(m.CorrectRequest(context="a", source="狗", target="dog"), hiero.Deadline(0)),
-        lambda: answers.undo(m.UndoRequest(context="a", id=1), hiero.Deadline(0)),
-    ):
-        answers.correct(m.CorrectRequest(context="a", source="狗", target="dog"), hiero.Deadline())
-        answers.correct(m.CorrectRequest(context="a", source="狗", target="cat"), hiero.Deadline())
-        with pytest.raises(TimeoutError, match="no time to learn"):
-            learn()
+    learning = m.CorrectRequest(context="a", source="狗", target="dog")
+    with pytest.raises(TimeoutError, match="no time to learn"):
+        answers.correct(learning, hiero.Deadline(0))
+    assert answers.correct(learning, hiero.Deadline()).get("id") == 1
     answers.catalogue.close()
 
 
@@ -241,6 +243,14 @@ def test_large_forests_and_many_bytes(model: Path, monkeypatch: pytest.MonkeyPat
         monkeypatch.setattr("hiero.serve.answers._MOST_EDGES", 3)
         answer = client.post("/api/forest", json={"text": "她 的 老师 很 忙 。"})
         assert answer.status_code == 413 and "edges, more than 3: use hiero.Decoder" in answer.json()["error"]
+        monkeypatch.setattr("hiero.serve.answers._MOST_DETAILED", 2)
+        for more in ({"details": True}, {"alternatives": 1}):
+            for count, status in ((2, 200), (3, 413)):
+                answer = client.post("/api/translate", json={"text": "狗\n" * count, **more})
+                assert answer.status_code == status
+        assert client.post("/api/translate", json={"text": "狗\n" * 3}).status_code == 200
+        fields = {"q": ["狗"] * 21, "source": "zh", "target": "en", "alternatives": 100}
+        assert client.post("/translate", json=fields).status_code == 413
         monkeypatch.setattr(app, "_MOST_BYTES_AT_ONCE", 30)
         assert client.post("/api/translate", json={"text": "狗"}).status_code == 200
         assert client.post("/api/translate", json={"text": "狗" * 30}).status_code == 429

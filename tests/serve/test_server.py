@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import http.client
 import json
 import random
 import resource
@@ -26,9 +27,10 @@ from libretranslatepy import LibreTranslateAPI
 
 import hiero
 from hiero.base.parallel import processors
+from hiero.serve import connections
 from support.commands import call
 from support.files import write
-from support.served import server
+from support.served import server, threaded_server
 
 LINE = "她 的 老师 很 忙 。"
 SLOW = "她 的 老师 看见 了 那 部 便宜 的 手机 , " * 10
@@ -157,29 +159,39 @@ def test_options_reach_the_server(model: Path, tmp_path: Path, monkeypatch: pyte
     parts: dict[str, Any] = {}
     monkeypatch.setattr("hiero.serve.work.Work", lambda *values: values)
     monkeypatch.setattr("hiero.serve.app.make_app", lambda *values: parts.update(app=values))
-    monkeypatch.setattr("uvicorn.Server.run", lambda server: parts.update(config=server.config))
+    monkeypatch.setattr(
+        "uvicorn.Server.run", lambda server, sockets: parts.update(config=server.config, sockets=sockets)
+    )
     keys = write(tmp_path / "keys", ["secret"])
-    options = ["--host", "0.0.0.0", "--port", 8123, "--threads", 3, "--seconds", 7.5, "--waiting", 9]
-    done = call("hiero", "serve", model, *options, "--api-keys", keys, "--cors", "https://example.org")
+    options = ["--host", "0.0.0.0", "--port", 0, "--threads", 3, "--seconds", 7.5, "--waiting", 9]
+    done = call("hiero", "serve", model, *options, "--api-keys", keys, "--cors", "https://Example.org/")
     assert done.returncode == 0
     catalogue, *values = parts["app"]
     assert [served.name for served in catalogue] == ["model"]
     assert values == [(3, 9, 7.5), ["secret"], ["https://example.org"], []]
-    config = parts["config"]
-    assert (config.host, config.port, config.timeout_graceful_shutdown) == ("0.0.0.0", 8123, 12)
+    config, (listener,) = parts["config"], parts["sockets"]
+    assert (config.timeout_graceful_shutdown, listener.getsockname()[0]) == (12, "0.0.0.0")
     assert 1 <= config.limit_concurrency < resource.getrlimit(resource.RLIMIT_NOFILE)[0]
-    assert call("hiero", "serve", model).returncode == 0
-    assert parts["app"][1:] == (
-        (processors(), 100, 10.0),
-        [],
-        [],
-        ["127.0.0.1", "localhost", "127.0.0.1", "::1"],
-    )
+    listener.close()
+    with contextlib.closing(socket.create_server(("127.0.0.1", 0))) as taken:
+        port = taken.getsockname()[1]
+        done = call("hiero", "serve", model, "--port", port)
+        assert (
+            done.returncode == 1 and f"127.0.0.1, port {port}: Address already in use" in done.stderr.decode()
+        )
+    assert call("hiero", "serve", model, "--port", port, "--cors", "http://example.org:5000").returncode == 0
+    (listener,) = parts["sockets"]
+    assert listener.getsockname() == ("127.0.0.1", port)
+    listener.close()
+    names = ["127.0.0.1", "localhost", "127.0.0.1", "::1", "example.org"]
+    assert parts["app"][1:] == ((processors(), 100, 10.0), [], ["http://example.org:5000"], names)
 
 
 def test_wrong_options(model: Path, tmp_path: Path) -> None:
     for options, code, message in (
-        ([model, f"x={model}", f"x={model}"], 2, "two models are called x"),
+        ([f"x={model}", f"x={tmp_path / 'other'}"], 2, "two models are called x"),
+        ([f"x={model}", f"y={model}"], 2, "x and y are one model"),
+        ([model, "--cors", "*"], 2, "is no site such as"),
         ([f"a b={model}"], 2, "expected a name"),
         ([tmp_path / "nowhere"], 1, "nowhere"),
         ([model, "--api-keys", tmp_path / "keys"], 1, "keys"),
@@ -187,6 +199,39 @@ def test_wrong_options(model: Path, tmp_path: Path) -> None:
     ):
         done = call("hiero", "serve", *options)
         assert done.returncode == code and message in done.stderr.decode()
+
+
+def test_connections_on_which_nothing_moves(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connections, "SLOWEST", 0.2)
+    with threaded_server(model) as (where, running):
+        for begun in (b"", b"POST /api/translate HTTP/1.1\r\nHost: localhost\r\n"):
+            with socket.create_connection(where, timeout=20) as silent:
+                silent.sendall(begun)
+                assert silent.recv(100) == b""
+        body = json.dumps({"text": "狗\n" * 20_000}).encode()
+        head = f"Host: localhost\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
+        with socket.socket() as unread:
+            unread.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            unread.connect(where)
+            unread.sendall(f"POST /api/translate HTTP/1.1\r\n{head}".encode() + body)
+            while running.server_state.connections:
+                time.sleep(0.05)
+        assert post(f"http://127.0.0.1:{where[1]}", "/api/translate", {"text": "狗"})[0] == 200
+
+
+def test_bodies_that_come_too_slowly(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("hiero.serve.app._SLOWEST_BODY", 0.2)
+    with threaded_server(model) as (where, _):
+        for begun, status in ((b'{"text": "a"', 408), (b'{"text": "a"}', 200)):
+            connection = http.client.HTTPConnection(*where, timeout=20)
+            connection.putrequest("POST", "/api/translate")
+            for name, value in (("Content-Type", "application/json"), ("Content-Length", "13")):
+                connection.putheader(name, value)
+            connection.endheaders(begun)
+            answer = connection.getresponse()
+            assert answer.status == status
+            assert b"did not arrive within" in answer.read() or status == 200
+            connection.close()
 
 
 @pytest.mark.slow

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import contextlib
 import re
+import socket
 import subprocess
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import uvicorn
 from starlette.testclient import TestClient
 
 from hiero.serve.app import make_app
 from hiero.serve.catalogue import Catalogue
+from hiero.serve.connections import TimedProtocol
 from hiero.serve.work import Work
 from support.commands import BIN
 
@@ -23,6 +27,21 @@ def make_client(model: Path, work: Work | None = None, **options: Any) -> TestCl
     return TestClient(
         make_app(catalogue, work or Work(2, 20, 20.0), **options), raise_server_exceptions=False
     )
+
+
+@contextlib.contextmanager
+def threaded_server(model: Path) -> Iterator[tuple[tuple[str, int], uvicorn.Server]]:
+    """Starts a server in a thread of this process, and yields its address and the server."""
+    app = make_app(Catalogue({"zh-en": model}, lambda line: None), Work(2, 20, 20.0))
+    running = uvicorn.Server(uvicorn.Config(app, log_level="warning", http=TimedProtocol))
+    listener = socket.create_server(("127.0.0.1", 0))
+    thread = threading.Thread(target=running.run, args=([listener],))
+    thread.start()
+    try:
+        yield listener.getsockname(), running
+    finally:
+        running.should_exit = True
+        thread.join()
 
 
 @contextlib.contextmanager
