@@ -27,7 +27,10 @@ MOST_WORDS = 300  # of a sentence, and of a prefix
 # Of a sentence that is asked about, and of the translation that was wanted. Without a limit on the spans of
 # rules, time and memory grow with the cube of their words.
 MOST_ASKED_WORDS = 100
-_MOST_GAPS = 2  # nonterminals of a rule of a request, which may span the whole sentence
+# Nonterminals of a rule of a request, and words that it may span. Without limits, the time to match it grows
+# with a power of the sentence's length.
+_MOST_GAPS = 2
+_MOST_SPAN = 40
 _MOST_EDGES = 30_000  # of a forest that is answered
 _MOST_DETAILED = 100  # sentences of an answer with alternatives or details
 # Attributes of forests that are answered.
@@ -235,7 +238,7 @@ def _sentence(model: Model, request: m.SentenceRequest, text: str) -> Sentence:
     rules, hidden = (list(map(Rule, texts)) for texts in (request.rules, request.hidden))
     if any(sum(token.startswith("[") for token in rule.source) > _MOST_GAPS for rule in rules):
         raise ValueError(f"a rule has more than {_MOST_GAPS} nonterminals")
-    sentence = Sentence(text, prefix=request.prefix, rules=rules, hidden=hidden)
+    sentence = Sentence(text, prefix=request.prefix, rules=rules, hidden=hidden, rule_span_limit=_MOST_SPAN)
     if request.terms:
         targets: dict[str, list[str]] = {}
         for term, translation in request.terms:

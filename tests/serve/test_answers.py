@@ -97,6 +97,15 @@ def test_what_a_request_says(ask: Ask, decoder: hiero.Decoder) -> None:
     assert low["text"] == decoder.translate(line, weights={"LM0": 0.0}).text and low["weights"]["LM0"] == 0
 
 
+def test_rules_span_at_most_forty_words(ask: Ask) -> None:
+    rule = "[X] ||| 狗 [X,1] 猫 ||| from [X,1] to ||| PhraseEF=99"
+    filler = "[X] ||| 一 ||| one", "[X] ||| [X,1] 一 ||| [X,1] one ||| PhraseEF=1"
+    for words, is_used in ((38, True), (39, False)):
+        text = f"狗 {'一 ' * words}猫"
+        answer = ask("translate", text=text, split=False, rules=[rule, *filler])
+        assert ("from" in answer["text"].split()) == is_used
+
+
 def test_a_chart(ask: Ask, decoder: hiero.Decoder) -> None:
     chart = decoder.translate(LINE, keep="chart").chart
     answer = ask("chart", text=LINE, span=[2, 5], items=4)
