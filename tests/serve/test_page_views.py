@@ -3,6 +3,7 @@ dark."""
 
 from __future__ import annotations
 
+import base64
 import json
 import re
 from pathlib import Path
@@ -66,6 +67,47 @@ def test_alternatives_of_a_phrase(page: Any, trained_model: Path) -> None:
     page.wait_for_selector(f"h3:has-text('{words}')")
     page.click("text=undo choices")
     page.wait_for_function("text => document.querySelector('.output').innerText === text", arg=before)
+
+
+def link_of(page: Any, **fields: Any) -> str:
+    """Returns the link of the page with other values of its state."""
+    page.click("#link")
+    encoded = page.url.partition("#")[2].replace("-", "+").replace("_", "/")
+    state = json.loads(base64.b64decode(encoded)) | fields
+    return base64.urlsafe_b64encode(json.dumps(state).encode()).decode()
+
+
+def test_weights_of_a_context_are_left_out_where_it_is_not_there(page: Any) -> None:
+    type_source(page, LINE)
+    before = output(page)
+    fill(page, "#context", "emma")
+    view(page, "edit and teach")
+    page.fill("#edit", "her teacher is very zzz .")
+    page.wait_for_selector("#learn:enabled")
+    click(page, "#learn")
+    field = "role=spinbutton[name='weight of Corrected, as a number']"
+    fill(page, field, "3")
+    assert "ms" in page.locator("#status").inner_text()
+    fill(page, "#context", "")
+    page.wait_for_selector(field, state="detached")
+    wait_for_output(page, before)
+    assert "ms" in page.locator("#status").inner_text()
+    fill(page, "#context", "emma")
+    page.wait_for_selector(field)
+    assert page.locator(field).input_value() == "3"
+
+
+def test_choices_that_do_not_fit_can_be_undone(page: Any) -> None:
+    type_source(page, LINE)
+    before = output(page)
+    link = link_of(page, phrases={LINE: [[40, 41, "dog"]]})
+    page.evaluate("link => { location.hash = link }", link)
+    page.wait_for_selector("#view:has-text('a mark at 41')")
+    for name in ("derivation", "chart", "words"):
+        view(page, name)
+        assert output(page) == "✕" and page.locator("text=undo choices").is_visible()
+    click(page, "text=undo choices")
+    assert output(page) == before
 
 
 def test_the_chart_opens(page: Any, trained_model: Path) -> None:

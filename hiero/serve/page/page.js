@@ -106,10 +106,17 @@ function languageTag(code) {
   try { return Intl.getCanonicalLocales(code)[0]; } catch { return "und"; }
 }
 
-/* The fields of requests about a sentence, with one of the two settings. */
+/* The weights of the model and of what the context has learned, which may have features of its own. */
+function usualWeights() {
+  return table(model().weights, learned.value?.weights);
+}
+
+/* The fields of requests about a sentence, with one of the two settings. Weights that were changed in a context are left
+   out in others that do not have their features, and are there again in the first one. */
 function fieldsOf(text, which, more = {}) {
-  const settings = state.settings[which];
-  const fields = { model: state.model, text, weights: settings.weights, rules: settings.rules, hidden: settings.hidden, ...more };
+  const { weights: changed, rules, hidden } = state.settings[which], usual = usualWeights();
+  const weights = table(Object.fromEntries(Object.entries(changed).filter(([name]) => name in usual)));
+  const fields = { model: state.model, text, weights, rules, hidden, ...more };
   if (state.context) fields.context = state.context;
   if (state.phrases[text]) fields.phrases = state.phrases[text];
   return fields;
@@ -307,14 +314,14 @@ function drawInspection(text) {
 }
 
 /* Tells whether an answer is there that the view of a sentence needs. Until it is, what the view shows of the sentence
-   stays; an error takes its place. */
+   stays; an error takes its place, with a way back from chosen phrases, which may be what it is about. */
 function isReady(place, text, answer) {
   place.setAttribute("aria-busy", String(!answer));
   if (answer?.value) return true;
   if (answer) announce(answer.error.message);
   const [view, shownText] = shownKeys.get(place) || [];
   if (answer || view !== state.view || shownText !== text)
-    redraw(place, [state.view, text, answer], () => element("p", {}, answer ? answer.error.message : "…"));
+    redraw(place, [state.view, text, answer], () => [element("p", {}, answer ? answer.error.message : "…"), answer && undoChoices(text)]);
   return false;
 }
 
@@ -345,11 +352,15 @@ function spanOf(sentence, kind, k) {
   return places.length ? [Math.min(...places), Math.max(...places) + 1] : null;
 }
 
-function phraseAlternatives(text, sentence, chart) {
-  const removal = (state.phrases[text] || []).length > 0 && element("button", {
+/* A button that undoes the phrases that were chosen for a sentence, if there are any. */
+function undoChoices(text) {
+  return (state.phrases[text] || []).length > 0 && element("button", {
     type: "button", "data-focus": "undo-choices", onclick: () => change({ phrases: table(state.phrases, { [text]: undefined }) }),
   }, "undo choices");
-  if (!state.span) return removal || element("p", { class: "hint" }, "Choose a word to see other translations of it.");
+}
+
+function phraseAlternatives(text, sentence, chart) {
+  if (!state.span) return undoChoices(text) || element("p", { class: "hint" }, "Choose a word to see other translations of it.");
   const [begin, end] = state.span;
   const texts = [...new Set((chart?.value?.items || []).map(item => item.text).filter(Boolean))].slice(0, 12);
   const others = (state.phrases[text] || []).filter(([from, to]) => to <= begin || end <= from);
@@ -365,7 +376,7 @@ function phraseAlternatives(text, sentence, chart) {
       element("bdi", {}, translated)), " "]),
     widen.map(([from, to, name]) => [element("button", { type: "button", class: "plain", "data-focus": name, onclick: () => change({ span: [from, to] }) },
       name), " "]),
-    removal);
+    undoChoices(text));
 }
 
 function candidateList(candidates) {
@@ -585,9 +596,8 @@ function settingsKey() {
 }
 
 function weightPanel(which) {
-  const usual = table(model().weights, learned.value?.weights);
   return element("details", { open: true }, element("summary", { "data-focus": "weights" }, "weights"),
-    element("div", { class: "weights" }, Object.entries(usual).map(([name, value]) => weightRow(which, name, value))),
+    element("div", { class: "weights" }, Object.entries(usualWeights()).map(([name, value]) => weightRow(which, name, value))),
     element("button", { type: "button", "data-focus": "usual", onclick: () => changeSettings(which, { weights: table() }) }, "as in the model"));
 }
 
