@@ -107,12 +107,19 @@ export function derivationTree(rule, onselect = () => {}) {
   return tree;
 }
 
+/* Tells whether a rule only puts a part after what has its own label, as glue rules do. Long sentences are chains of them,
+   which are not indented: there would be no room for the rules. */
+function isGlue({ label, source }) {
+  return /^\[([^\]]+),1\] \[[^\]]+,2\]$/.exec(source)?.[1] === label;
+}
+
 /* `path` numbers the children that lead to the rule, so that an item that had the focus is found again. */
-function branch(rule, path, onselect) {
+function branch(rule, path, onselect, isChained = false) {
   const has = rule.children.length > 0;
-  const group = has && element("ul", { role: "group" }, rule.children.map((child, k) => branch(child, `${path}.${k}`, onselect)));
+  const group = has && element("ul", { role: "group" },
+    rule.children.map((child, k) => branch(child, `${path}.${k}`, onselect, k === 0 && isGlue(rule))));
   const item = element("li", {
-    role: "treeitem", tabindex: -1, "aria-level": path.split(".").length, "aria-expanded": has ? "true" : null,
+    role: "treeitem", class: isChained ? "chained" : null, tabindex: -1, "aria-level": path.split(".").length, "aria-expanded": has ? "true" : null,
     "aria-selected": "false", "data-focus": `rule ${path}`,
   }, element("div", { class: "line" },
     element("span", { class: "fold", "aria-hidden": "true" }, has ? "▾" : ""),

@@ -187,6 +187,17 @@ def test_the_derivation_folds_and_its_rules_can_be_hidden_and_edited(page: Any, 
     wait_for_output(page, "hound")
 
 
+def test_rules_of_long_sentences_have_room_on_narrow_windows(page: Any) -> None:
+    page.set_viewport_size({"width": 420, "height": 900})
+    type_source(page, " ".join([LINE] * 30))
+    view(page, "derivation")
+    levels = page.locator("[aria-level]").evaluate_all("all => all.map(item => item.ariaLevel)")
+    assert max(map(int, levels)) > 20
+    widths = page.locator(".line .sides").evaluate_all("all => all.map(side => side.offsetWidth)")
+    assert min(widths) > 120
+    assert page.evaluate("document.documentElement.scrollWidth") == 420 and cut_off_texts(page) == []
+
+
 def test_hiding_a_rule_leaves_those_that_begin_like_it(page: Any) -> None:
     type_source(page, "小狗")
     click(page, "summary:has-text('rules')")
