@@ -44,6 +44,28 @@ def test_words_that_belong_together(page: Any, trained_model: Path) -> None:
     assert list(map(float, sure)) == pytest.approx(result.confidence(), abs=0.006)
 
 
+def test_an_answer_changes_its_own_sentence_only(page: Any) -> None:
+    type_source(page, f"{LINE}\n{LONG}")
+    page.evaluate("nodes = [...document.querySelectorAll('.sentence')].map(sentence => sentence.firstChild)")
+    before = output(page).split("\n")
+    type_source(page, f"{LINE}\n老师")
+    after = output(page).split("\n")
+    assert after[0] == before[0] and after[1] != before[1]
+    kept = "nodes.map((node, k) => node === document.querySelectorAll('.sentence')[k].firstChild)"
+    assert page.evaluate(kept) == [True, False]
+
+
+def test_words_that_differ_between_two_settings_are_marked(page: Any) -> None:
+    type_source(page, f"老师\n{LONG}")
+    page.check("#compare")
+    fill(page, "role=spinbutton[name='weight of LM0, as a number']", "0")
+    first, second = (output(page, which).split("\n")[1].split() for which in (0, 1))
+    assert first != second
+    for which, (words, others) in enumerate([(first, second), (second, first)]):
+        marked = page.locator(".output").nth(which).locator(".sentence").nth(1).locator("[data-differs]")
+        assert marked.all_inner_texts() == [word for word in words if word not in others]
+
+
 def test_alternatives_of_a_phrase(page: Any, trained_model: Path) -> None:
     model = hiero.Decoder(hiero.Model.load(trained_model))
     type_source(page, LINE)

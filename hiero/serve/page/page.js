@@ -252,16 +252,15 @@ function drawOutputs(sentences) {
   const shownSettings = state.compare ? [0, 1] : [state.active];
   const translations = shownSettings.map(which => lines.map(line => translation(line, which)));
   const all = translations.flat();
-  const key = [model(), state.compare, state.active, state.sentence, ...sentences.map(sentence => sentence.line), ...lines, ...all];
-  redraw($("outputs"), key, () =>
-    shownSettings.map((which, column) => {
+  redraw($("outputs"), [model(), state.compare, state.active, ...sentences.map(sentence => sentence.line)], () =>
+    shownSettings.map(which => {
       const name = state.compare ? `translation ${"AB"[which]}` : "translation";
-      const others = state.compare ? translations[1 - column] : [];
       return element("div", { role: "group", "aria-label": name }, element("h2", {}, name),
         element("div", { class: "output", lang: languageTag(model().target), dir: direction(model().target) },
-          translations[column].map((answer, k) => [k ? sentences[k].line > sentences[k - 1].line ? "\n" : " " : "",
-            outputSentence(answer, k, which, others[k])])));
+          sentences.map(({ line }, k) => [k ? line > sentences[k - 1].line ? "\n" : " " : "", sentenceButton(which, k)])));
     }));
+  const [buttons, others] = [$("outputs").querySelectorAll(".sentence"), state.compare ? translations.toReversed().flat() : []];
+  all.forEach((answer, place) => drawSentence(buttons[place], answer, others[place], place % lines.length === state.sentence));
   const errors = new Set([split, learned, ...all].map(answer => answer?.error?.message).filter(Boolean));
   const active = translations[shownSettings.indexOf(state.active)].map(answer => answer?.value).filter(Boolean);
   const milliseconds = active.reduce((sum, value) => sum + value.milliseconds, 0);
@@ -270,19 +269,25 @@ function drawOutputs(sentences) {
       active.length ? `${number(milliseconds, 0)} ms` : "");
 }
 
-function outputSentence(answer, k, which, other) {
-  const chosen = k === state.sentence;
-  const sentence = answer?.value?.sentences[0];
-  const text = sentence ? sentence.text || "∅" : answer?.error ? "✕" : "…";
-  const otherTokens = other?.value?.sentences[0]?.tokens;
-  const parts = sentence ? placedWords(sentence).map(([part, j]) => j == null ? part : element("span", {
-    class: "word", style: `--sure:${(sentence.confidence[j] ?? 1).toFixed(2)}`,
-    "data-differs": otherTokens && !otherTokens.includes(sentence.tokens[j]) ? "" : null,
-  }, part)) : [text];
+function sentenceButton(which, k) {
   return element("button", {
-    type: "button", class: "sentence" + (chosen ? " chosen" : ""), "aria-pressed": String(chosen), "data-focus": `s${which}-${k}`,
-    onclick: () => change({ sentence: k, active: which, span: null }),
-  }, parts);
+    type: "button", class: "sentence", "data-focus": `s${which}-${k}`, onclick: () => change({ sentence: k, active: which, span: null }),
+  });
+}
+
+/* Draws a translation in its button. Each has its own key: long texts have hundreds, and an answer changes one. */
+function drawSentence(button, answer, other, isChosen) {
+  button.classList.toggle("chosen", isChosen);
+  button.setAttribute("aria-pressed", String(isChosen));
+  redraw(button, [answer, other], () => {
+    const sentence = answer?.value?.sentences[0];
+    if (!sentence) return answer?.error ? "✕" : "…";
+    const otherTokens = other?.value?.sentences[0]?.tokens;
+    return sentence.text ? placedWords(sentence).map(([part, j]) => j == null ? part : element("span", {
+      class: "word", style: `--sure:${(sentence.confidence[j] ?? 1).toFixed(2)}`,
+      "data-differs": otherTokens && !otherTokens.includes(sentence.tokens[j]) ? "" : null,
+    }, part)) : "∅";
+  });
 }
 
 /* Finds tokens in the text that they were written as: pairs of a part of the text and the token that it is, if any. */
