@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -94,3 +96,26 @@ def focused(page: Any) -> str | None:
     """Returns the name of the part of the page that has the focus."""
     name: str | None = page.evaluate("document.activeElement.dataset.focus || document.activeElement.id")
     return name
+
+
+def linked_state(page: Any) -> dict[str, Any]:
+    """Returns the state that is in the link of the page."""
+    page.click("#link")
+    assert "whole state" in page.locator("#status").inner_text()
+    encoded = page.url.partition("#")[2].replace("-", "+").replace("_", "/")
+    state: dict[str, Any] = json.loads(base64.b64decode(encoded))
+    return state
+
+
+def follow_link(page: Any, state: dict[str, Any]) -> None:
+    """Follows a link with a state from the page that is open."""
+    encoded = base64.urlsafe_b64encode(json.dumps(state).encode()).decode()
+    page.evaluate("link => { location.hash = link }", encoded)
+
+
+def reopen(page: Any) -> None:
+    """Opens the link of the page in a new visit."""
+    linked_state(page)
+    link = page.url
+    page.goto("about:blank")
+    page.goto(link)
