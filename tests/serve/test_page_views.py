@@ -3,7 +3,6 @@ dark."""
 
 from __future__ import annotations
 
-import base64
 import json
 import re
 from pathlib import Path
@@ -19,7 +18,11 @@ from support.served_page import (
     click,
     fill,
     focused,
+    follow_link,
+    held,
+    linked_state,
     output,
+    reopen,
     settled,
     type_source,
     view,
@@ -91,14 +94,6 @@ def test_alternatives_of_a_phrase(page: Any, trained_model: Path) -> None:
     page.wait_for_function("text => document.querySelector('.output').innerText === text", arg=before)
 
 
-def link_of(page: Any, **fields: Any) -> str:
-    """Returns the link of the page with other values of its state."""
-    page.click("#link")
-    encoded = page.url.partition("#")[2].replace("-", "+").replace("_", "/")
-    state = json.loads(base64.b64decode(encoded)) | fields
-    return base64.urlsafe_b64encode(json.dumps(state).encode()).decode()
-
-
 def test_weights_of_a_context_are_left_out_where_it_is_not_there(page: Any) -> None:
     type_source(page, LINE)
     before = output(page)
@@ -122,8 +117,7 @@ def test_weights_of_a_context_are_left_out_where_it_is_not_there(page: Any) -> N
 def test_choices_that_do_not_fit_can_be_undone(page: Any) -> None:
     type_source(page, LINE)
     before = output(page)
-    link = link_of(page, phrases={LINE: [[40, 41, "dog"]]})
-    page.evaluate("link => { location.hash = link }", link)
+    follow_link(page, linked_state(page) | {"phrases": {LINE: [[40, 41, "dog"]]}})
     page.wait_for_selector("#view:has-text('a mark at 41')")
     for name in ("derivation", "chart", "words"):
         view(page, name)
@@ -270,10 +264,7 @@ def test_each_sentence_has_its_own_wanted_translation(page: Any, trained_model: 
     click(page, ".sentence >> nth=0")
     assert page.locator("#wanted").input_value() == "her teacher is busy ."
     assert page.locator("#reason").inner_text() == reason
-    page.click("#link")
-    link = page.url
-    page.goto("about:blank")
-    page.goto(link)
+    reopen(page)
     page.wait_for_selector("#reason *")
     assert page.locator("#wanted").input_value() == "her teacher is busy ."
 
@@ -284,6 +275,93 @@ def test_scripts_from_right_to_left(page: Any) -> None:
     assert page.locator(".row").nth(0).get_attribute("dir") == "rtl"
     assert page.locator(".row").nth(1).get_attribute("dir") == "ltr"
     assert page.locator(".output").get_attribute("dir") == "ltr"
+
+
+def test_names_of_contexts_have_letters_of_any_script(page: Any) -> None:
+    for typed, name in (("Jürgen", "Jürgen"), ("日本 2", "日本2"), ("क/a.b-c_d", "कa.b-c_d")):
+        fill(page, "#context", typed)
+        assert page.locator("#context").input_value() == name
+        assert page.locator("#context:invalid").count() == 0
+        follow_link(page, linked_state(page) | {"view": "chart"})
+        settled(page)
+        assert "cannot" not in page.locator("#status").inner_text()
+
+
+def test_another_model_has_no_part_of_what_was_done_with_one(page: Any) -> None:
+    type_source(page, LINE)
+    view(page, "why not?")
+    page.fill("#wanted", "a dog")
+    click(page, "role=button[name='why not?']")
+    view(page, "edit and teach")
+    page.fill("#edit", "her")
+    page.check("#compare")
+    click(page, "text=settings B")
+    page.select_option("#model", "ur-en")
+    settled(page)
+    assert page.locator("#edit").input_value() == ""
+    assert page.locator("text=settings A").get_attribute("aria-pressed") == "true"
+    view(page, "why not?")
+    assert page.locator("#wanted").input_value() == output(page)
+    assert page.locator("#reason").inner_text() == ""
+
+
+def test_a_word_without_links_is_said_to_have_none(page: Any) -> None:
+    def unlink(route: Any) -> None:
+        answer = route.fetch().json()
+        answer["sentences"][0]["alignment"] = []
+        route.fulfill(json=answer)
+
+    page.route("**/api/translate", unlink)
+    type_source(page, LINE)
+    click(page, "[data-word=s0]")
+    page.wait_for_selector(".choice")
+    click(page, "[data-word=t0]")
+    word = page.locator("[data-word=t0]").inner_text()
+    assert page.locator("#view .hint").inner_text() == f"“{word}” is linked with no word of the source."
+    assert "is linked with no word" in page.locator("#announcement").inner_text()
+    assert page.locator(".choice").count() == 0
+    click(page, "[data-word=s1]")
+    page.wait_for_selector(".choice")
+
+
+def test_blanks_that_are_typed_do_not_matter(page: Any, trained_model: Path) -> None:
+    whole = hiero.Decoder(hiero.Model.load(trained_model)).translate(LINE).text
+    first, second, rest = whole.split(" ", 2)
+    type_source(page, LINE)
+    view(page, "edit and teach")
+    for typed, shown in (
+        (f"{first}  {second}", f" {rest}"),
+        (f" {first} {second} ", rest),
+        (f"{first} {second}\n", rest),
+        (f"{whole}\n", ""),
+    ):
+        page.fill("#edit", typed)
+        settled(page)
+        assert page.locator("#rest").inner_text() == shown.strip()
+        assert page.locator("#edit-note").inner_text() == ""
+    page.fill("#edit", f"{first}  ")
+    settled(page)
+    page.focus("#edit")
+    page.keyboard.press("Tab")
+    assert page.locator("#edit").input_value() == f"{first}  {second} "
+
+
+def test_a_button_that_the_space_bar_presses_while_answers_come_is_clicked(page: Any) -> None:
+    type_source(page, LINE)
+    view(page, "chart")
+    click(page, "[data-span='0:2']")
+    view(page, "words")
+    button = page.locator("text=one word more after")
+    with held(page, "**/api/*"):
+        page.get_by_label("weight of LM0, as a number").evaluate(
+            "e => { e.value = 0.001; e.dispatchEvent(new Event('change')) }"
+        )
+        button.focus()
+        page.keyboard.down(" ")
+    page.wait_for_timeout(500)
+    page.keyboard.up(" ")
+    settled(page)
+    assert page.locator(f"h3:has-text('{' '.join(LINE.split()[:3])}')").count() == 1
 
 
 @pytest.mark.slow

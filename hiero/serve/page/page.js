@@ -174,6 +174,11 @@ function readLink() {
   }
 }
 
+/* Leaves out what the server does not take in names of contexts. */
+function asName(text) {
+  return text.replace(/[^\p{L}\p{N}_.-]/gu, "");
+}
+
 /* What the values of a link must be. */
 const isText = value => typeof value === "string";
 const listOf = isRight => value => Array.isArray(value) && value.every(isRight);
@@ -182,7 +187,7 @@ const isSpan = value => listOf(Number.isInteger)(value) && value.length === 2 &&
 const isSettings = value => tableOf(() => true)(value) && tableOf(Number.isFinite)(value.weights) && listOf(isText)(value.rules) && listOf(isText)(value.hidden);
 const isPhrase = value => Array.isArray(value) && value.length === 3 && isSpan(value.slice(0, 2)) && isText(value[2]);
 const SHAPES = {
-  model: isText, context: value => isText(value) && /^[\w.-]*$/.test(value), text: isText,
+  model: isText, context: value => isText(value) && value === asName(value), text: isText,
   settings: value => listOf(isSettings)(value) && value.length === 2, compare: value => typeof value === "boolean",
   active: value => value === 0 || value === 1, sentence: value => Number.isInteger(value) && value >= 0,
   view: value => isText(value) && Object.hasOwn(VIEWS, value), span: value => value === null || isSpan(value),
@@ -345,13 +350,19 @@ function viewWords(place, text, answer) {
   const chart = state.span && ask("api/chart", fieldsOf(text, state.active, { span: state.span, items: 60 }));
   place.setAttribute("aria-busy", String(Boolean(state.span && !chart)));
   const directions = [direction(model().source), direction(model().target)];
+  const select = (kind, k) => {
+    change({ span: spanOf(sentence, kind, k) });
+    const hint = place.querySelector(".hint");
+    if (state.span || !hint) return;  // it is not there while another translation is awaited
+    hint.replaceChildren("“", element("bdi", {}, sentence.tokens[k]), "” is linked with no word of the source.");
+    announce(hint.textContent);
+  };
   redraw(place, ["words", text, sentence, state.span, state.phrases[text], chart], () => [
-    alignmentRows(sentence, directions, (kind, k) => change({ span: spanOf(sentence, kind, k) })),
-    phraseAlternatives(text, sentence, chart), sentence.alternatives.length > 0 &&
+    alignmentRows(sentence, directions, select), phraseAlternatives(text, sentence, chart), sentence.alternatives.length > 0 &&
       [element("h3", {}, "other translations of the sentence"), candidateList(sentence.alternatives)]]);
 }
 
-/* The source span of a word: those that it is linked with and all between, or itself. */
+/* The source span of a word: itself, or those that it is linked with and all between, or null if there are none. */
 function spanOf(sentence, kind, k) {
   const places = kind === "s" ? [k] : sentence.alignment.filter(pair => pair[1] === k).map(pair => pair[0]);
   return places.length ? [Math.min(...places), Math.max(...places) + 1] : null;
@@ -365,7 +376,7 @@ function undoChoices(text) {
 }
 
 function phraseAlternatives(text, sentence, chart) {
-  if (!state.span) return undoChoices(text) || element("p", { class: "hint" }, "Choose a word to see other translations of it.");
+  if (!state.span) return [element("p", { class: "hint" }, "Choose a word to see other translations of it."), undoChoices(text)];
   const [begin, end] = state.span;
   const texts = [...new Set((chart?.value?.items || []).map(item => item.text).filter(Boolean))].slice(0, 12);
   const others = (state.phrases[text] || []).filter(([from, to]) => to <= begin || end <= from);
@@ -457,7 +468,7 @@ function viewWhy(place, text, answer) {
     element("textarea", { id: "wanted", rows: 2, spellcheck: "false" }), element("button", { type: "submit" }, "why not?")),
   element("div", { id: "reason", tabindex: -1 })]);
   place.setAttribute("aria-busy", String(!answer));
-  const field = $("wanted"), wanted = state.wanted[text], draftKey = [text, state.active, wanted];
+  const field = $("wanted"), wanted = state.wanted[text], draftKey = [model(), text, state.active, wanted];
   if (!isShown(field, draftKey)) {
     field.value = wanted ?? answer?.value?.sentences[0]?.text ?? "";
     if (wanted || answer) shownKeys.set(field, draftKey);
@@ -496,6 +507,16 @@ function reason(why) {
   element("h3", {}, "what is there instead"), candidateList(winners), ...compared];
 }
 
+/* Returns what is typed with single blanks, as translations are written. */
+function singleBlanks(typed) {
+  return typed.trimStart().replace(/\s+/g, " ");
+}
+
+/* Returns how a translation goes on after its beginning, or undefined if it begins otherwise. */
+function restAfter(beginning, whole) {
+  return `${whole} `.startsWith(beginning) ? whole.slice(beginning.length) : undefined;
+}
+
 /* Interactive translation: what is typed is a prefix, and the server completes it. The field stays in its place, since
    whoever composes characters in it would be interrupted. */
 function viewEdit(place, text) {
@@ -505,15 +526,16 @@ function viewEdit(place, text) {
   field.dataset.text = text;
   field.dir = rest.dir = direction(model().target);
   setValue(field, typed);
-  const answer = ask("api/translate", fieldsOf(text, state.active, { split: false, prefix: typed }));
-  const whole = answer?.value?.sentences[0]?.text ?? "";
+  const beginning = singleBlanks(typed);
+  const answer = ask("api/translate", fieldsOf(text, state.active, { split: false, prefix: beginning }));
+  const end = answer && restAfter(beginning, answer.value?.sentences[0]?.text ?? "");
   place.setAttribute("aria-busy", String(!answer));
-  if (answer) rest.textContent = whole.startsWith(typed) ? whole.slice(typed.length) : "";  // until then, it stays
+  if (answer) rest.textContent = end ?? "";  // until then, it stays
   const problem = answer?.error ? answer.error.message :
-    answer && !whole.startsWith(typed) ? "No translation of the model goes on like this." : "";
+    answer && end === undefined ? "No translation of the model goes on like this." : "";
   $("edit-note").textContent = problem;
   announce(problem);
-  const { model: name, context: contextName } = state, target = typed + rest.textContent;
+  const { model: name, context: contextName } = state, target = beginning + rest.textContent;
   $("learn").disabled = teaching || !answer?.value || !contextName || !target.trim();
   $("learn").onclick = () => {
     const started = performance.now();
@@ -530,8 +552,8 @@ function editBox() {
   const rest = element("output", { id: "rest", for: "edit", "aria-label": "the rest of the translation" });
   let leaving = false, before = "";
   const type = () => {
-    const whole = before + rest.textContent;  // which goes on at once where what is typed agrees
-    rest.textContent = whole.startsWith(field.value) ? whole.slice(field.value.length) : "";
+    const whole = singleBlanks(before) + rest.textContent;  // which goes on at once where what is typed agrees
+    rest.textContent = restAfter(singleBlanks(field.value), whole) ?? "";
     before = field.value;
     change({ prefix: table(state.prefix, { [field.dataset.text]: field.value }) });
   };
@@ -660,6 +682,12 @@ function contextPanel(context) {
       }, "undo")))));
 }
 
+/* Draws what came while a button was pressed. */
+function release() {
+  pressed = false;
+  schedule();
+}
+
 /* Start. */
 
 async function start() {
@@ -675,12 +703,16 @@ async function start() {
   schedule();
 }
 
-addEventListener("pointerdown", event => { pressed = event.button === 0 && Boolean(event.target.closest("button, .line, .cell")); });
-for (const type of ["pointerup", "pointercancel", "contextmenu", "blur"]) addEventListener(type, () => { pressed = false; schedule(); });
+addEventListener("pointerdown", event => { pressed = event.button === 0 && Boolean(event.target.closest("button, summary, .line, .cell")); });
+addEventListener("keydown", event => { pressed ||= event.key === " " && event.target.matches("button, summary"); });
+addEventListener("keyup", event => { if (event.key === " ") release(); });
+for (const type of ["pointerup", "pointercancel", "contextmenu", "blur"]) addEventListener(type, release);
 $("settings").addEventListener("focusout", schedule);
 $("source").addEventListener("input", event => change({ text: event.target.value }));
-$("model").addEventListener("change", event => change({ model: event.target.value, settings: emptySettings(), span: null, phrases: table() }));
-$("context").addEventListener("change", event => changeSoon({ context: event.target.value.replace(/[^\w.-]/g, "") }));
+$("model").addEventListener("change", event => change({
+  model: event.target.value, settings: emptySettings(), active: 0, span: null, wanted: table(), phrases: table(), prefix: table(),
+}));
+$("context").addEventListener("change", event => changeSoon({ context: asName(event.target.value) }));
 $("compare").addEventListener("change", event => change({ compare: event.target.checked, active: 0 }));
 $("key-form").addEventListener("submit", event => { event.preventDefault(); forget(); start(); });
 $("link").addEventListener("click", () => {
