@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from typing import cast
+from collections.abc import Coroutine
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, cast
 
 import pytest
 from starlette.requests import Request
@@ -20,6 +22,12 @@ class Client:
 
     async def is_disconnected(self) -> bool:
         return self.has_gone
+
+
+def run(check: Coroutine[Any, Any, None]) -> None:
+    """Runs a coroutine in a thread of its own, as browsers of other tests may have a loop in this one."""
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(asyncio.run, check).result()
 
 
 def request() -> tuple[Client, Request]:
@@ -54,7 +62,7 @@ def test_a_thread_whose_client_has_gone_counts_until_it_ends() -> None:
         while work.pending:
             await asyncio.sleep(0.01)
 
-    asyncio.run(check())
+    run(check())
     work.close()
     assert len(deadlines) == 1
 
@@ -71,7 +79,7 @@ def test_who_waits_past_the_deadline_is_told_at_once() -> None:
         go_on.set()
         assert await running
 
-    asyncio.run(check())
+    run(check())
     work.close()
     assert work.pending == 0
 
@@ -87,6 +95,6 @@ def test_errors_and_answers() -> None:
         with pytest.raises(RuntimeError, match="no"):
             await work.run(request()[1], fail)
 
-    asyncio.run(check())
+    run(check())
     work.close()
     assert work.pending == 0
