@@ -105,6 +105,8 @@ def alone(model: Path, lines: Sequence[str]) -> None:
 def look_inside(server: Server, lines: Sequence[str]) -> None:
     """Prints times of what somebody asks who looks into sentences of 18 to 22 words."""
     chosen = [line for line in lines if 18 <= len(line.split()) <= 22][:50]
+    if not chosen:
+        return
     connection = server.connection()
     kinds: dict[str, Callable[[str], tuple[str, dict[str, Any]]]] = {
         "another weight": lambda line: (
@@ -144,7 +146,7 @@ def main() -> None:
         look_inside(server, lines)
         server.process.terminate()
         server.process.communicate()
-        context_path(arguments.model, CONTEXT).unlink()
+        context_path(arguments.model, CONTEXT).unlink(missing_ok=True)
 
 
 if __name__ == "__main__":

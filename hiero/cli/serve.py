@@ -93,9 +93,12 @@ def _listener(host: str, port: int) -> socket.socket:
     """Returns a socket that listens. Raises Error, as for a port that is taken."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
-        return socket.create_server((host, port), family=family, backlog=_WAITING_CONNECTIONS)
+        listener = socket.create_server((host, port), family=family, backlog=_WAITING_CONNECTIONS)
     except OSError as error:
         raise Error(f"{host}, port {port}: {error.strerror}") from None
+    # Connections inherit it. Otherwise the system may keep the last part of an answer back for 40 ms.
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return listener
 
 
 def _address(host: str, listener: socket.socket) -> str:

@@ -171,6 +171,7 @@ def test_options_reach_the_server(model: Path, tmp_path: Path, monkeypatch: pyte
     assert values == [(3, 9, 7.5), ["secret"], ["https://example.org"], []]
     config, (listener,) = parts["config"], parts["sockets"]
     assert (config.timeout_graceful_shutdown, listener.getsockname()[0]) == (12, "0.0.0.0")
+    assert listener.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
     assert 1 <= config.limit_concurrency < resource.getrlimit(resource.RLIMIT_NOFILE)[0]
     listener.close()
     with contextlib.closing(socket.create_server(("127.0.0.1", 0))) as taken:
