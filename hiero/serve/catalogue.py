@@ -31,9 +31,8 @@ class ServedModel:
         self.name = name
         self.path = path
         self._report = report
-        self._version = (
-            self._version_on_disk()
-        )  # before the files: what is replaced meanwhile is loaded again
+        # Before the files: what is replaced meanwhile is loaded again.
+        self._version = self._version_on_disk()
         self._model = LearningModel.open(path)
         self.contexts = Contexts(self._model, long_work, lambda line: report(f"{name}: {line}"))
         self._lock = threading.Lock()

@@ -205,10 +205,12 @@ def test_wrong_options(model: Path, tmp_path: Path) -> None:
 def test_connections_on_which_nothing_moves(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connections, "SLOWEST", 0.2)
     with threaded_server(model) as (where, running):
-        for begun in (b"", b"POST /api/translate HTTP/1.1\r\nHost: localhost\r\n"):
+        begun = b"GET /health HTTP/1.1\r\nHost: localhost\r\n"
+        for sent in (b"", begun, begun + b"\r\n" + begun):
             with socket.create_connection(where, timeout=20) as silent:
-                silent.sendall(begun)
-                assert silent.recv(100) == b""
+                silent.sendall(sent)
+                answer = b"".join(iter(lambda: silent.recv(1000), b""))
+                assert answer.count(b"200 OK") == sent.count(b"\r\n\r\n")
         body = json.dumps({"text": "狗\n" * 20_000}).encode()
         head = f"Host: localhost\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
         with socket.socket() as unread:
