@@ -335,3 +335,7 @@ def test_the_description_has_all_paths(client: TestClient) -> None:
     }
     paths = {route.path for route in client.app.routes}  # type: ignore[attr-defined]
     assert set(described["paths"]) == paths - public
+    assert {"query": []} in described["security"]
+    assert described["paths"]["/languages"]["get"]["security"] == []
+    context = described["paths"]["/api/contexts/{context}"]["get"]["parameters"]
+    assert [(one["name"], one["in"]) for one in context] == [("context", "path"), ("model", "query")]
