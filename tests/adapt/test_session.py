@@ -247,7 +247,8 @@ def test_hidden_rules_of_corrections_are_not_used(trained_model: Path, document:
     session.correct("机器人 很 忙 。", "the robot is very busy .")
     source = "他 的 机器人"
     assert "robot" in session.translate(source).tokens
-    _, sentence, _ = session.resolve(source)
+    decoder, sentence, _ = session.resolve(source)
+    assert sentence.rule_span_limit == decoder.settings.span_limit > 0
     hidden = [hiero.Rule(" ||| ".join(str(rule).split(" ||| ")[:3])) for rule in sentence.rules]
     assert "robot" not in session.translate(hiero.Sentence(source, hidden=hidden)).tokens
     kept = [rule for rule in hidden if rule.target != ["robot"]]

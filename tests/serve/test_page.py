@@ -256,6 +256,10 @@ def test_interactive_translation_and_teaching(page: Any, trained_model: Path) ->
     assert page.evaluate("document.activeElement.id") == "accept"
     assert page.is_disabled("#learn")
     type_source(page, "机器人 很 忙 。")
+    page.fill("#edit", "the")
+    type_source(page, LINE)
+    assert page.locator("#edit").input_value() == typed  # each sentence has its own
+    type_source(page, "机器人 很 忙 。")
     fill(page, "#context", "anna")
     page.wait_for_selector("#edit[data-text='机器人 很 忙 。']")
     page.wait_for_selector("#teach-note:has-text('anna')")
