@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 import re
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
@@ -17,13 +16,13 @@ from hiero.adapt.journal import Journal, Record, read_records
 from hiero.adapt.learning_model import LearningModel
 from hiero.adapt.settings import AdaptSettings
 from hiero.base.files import write_atomically
+from hiero.base.locks import held
 from hiero.decode.decoder import Decoder, Keep, Source
 from hiero.decode.model import Model, PathLike
 from hiero.features.sentence import Sentence
 
 _FORMAT = 1
 _NAME = re.compile(r"[\w-][\w.-]*")
-_LOOK_EVERY = 0.05  # seconds between two looks at a deadline
 _LONGEST_NAME = 64  # bytes, which leaves room in names of files
 
 
@@ -191,7 +190,7 @@ class Session:
         ValueError for texts without words, and for a session that is closed; OSError if the file cannot be
         written, TimeoutError if the deadline passes before, and then learns nothing.
         """
-        with self._turn(deadline):
+        with held(self._learning, deadline, TimeoutError("the context is learning something else")):
             self._check(source, target)
             correction = self._adapted.update(self._next, source, target, deadline)
             self._record(correction.to_record())
@@ -224,17 +223,6 @@ class Session:
     def write_bitext(self, source: PathLike, target: PathLike) -> None:
         """Writes the corrections as two files of lines, to train on."""
         write_bitext(self.corrections, source, target)
-
-    @contextmanager
-    def _turn(self, deadline: Deadline | None) -> Iterator[None]:
-        """Waits for those who are learning. Raises TimeoutError if the deadline passes before."""
-        while not self._learning.acquire(timeout=-1 if deadline is None else _LOOK_EVERY):
-            if deadline is not None and deadline.passed:
-                raise TimeoutError("the context is learning something else")
-        try:
-            yield
-        finally:
-            self._learning.release()
 
     def _check(self, source: Text, target: Text) -> None:
         text = self.model.text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from typing import Any
 
@@ -29,6 +30,7 @@ MOST_WORDS = 300  # of a sentence, and of a prefix
 MOST_ASKED_WORDS = 100
 # Nonterminals of a rule of a request, and words that it may span. Without limits, the time to match it grows
 # with a power of the sentence's length.
+_GAP = re.compile(r"\[.+,\d+\]")
 _MOST_GAPS = 2
 _MOST_SPAN = 40
 _MOST_EDGES = 30_000  # of a forest that is answered
@@ -236,7 +238,7 @@ def _sentence(model: Model, request: m.SentenceRequest, text: str) -> Sentence:
     _check_length(side, text)
     _check_length(model.text.target, request.prefix)
     rules, hidden = (list(map(Rule, texts)) for texts in (request.rules, request.hidden))
-    if any(sum(token.startswith("[") for token in rule.source) > _MOST_GAPS for rule in rules):
+    if any(sum(_GAP.fullmatch(token) is not None for token in rule.source) > _MOST_GAPS for rule in rules):
         raise ValueError(f"a rule has more than {_MOST_GAPS} nonterminals")
     sentence = Sentence(text, prefix=request.prefix, rules=rules, hidden=hidden, rule_span_limit=_MOST_SPAN)
     if request.terms:

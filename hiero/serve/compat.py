@@ -72,13 +72,13 @@ def libre(answers: Answers, request: LibreRequest, deadline: Deadline) -> dict[s
             translated.append(_translated_html(answers, model.name, text, deadline))
             alternatives.append([])
             continue
-        message = m.TranslateRequest(model=model.name, text=text, alternatives=request.alternatives)
-        answer = answers.translate(message, deadline)
-        translated.append(answer["text"])
-        sentences = answer["sentences"]
-        alternatives.append(
-            [other["text"] for other in sentences[0]["alternatives"]] if len(sentences) == 1 else []
+        count = len(answers.split(m.SplitRequest(model=model.name, text=text), deadline)["sentences"])
+        wanted = request.alternatives if count == 1 else 0
+        answer = answers.translate(
+            m.TranslateRequest(model=model.name, text=text, alternatives=wanted), deadline
         )
+        translated.append(answer["text"])
+        alternatives.append([other["text"] for one in answer["sentences"] for other in one["alternatives"]])
     fields: dict[str, list[Any]] = {"translatedText": translated}
     if request.alternatives:
         fields["alternatives"] = alternatives

@@ -6,15 +6,15 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 
 from hiero._core import Deadline
 from hiero.adapt import Correction, LearningModel, Session
+from hiero.base.locks import LOOK_EVERY, held
 from hiero.serve.work import NotYetError
 
 _MOST_OPEN = 64  # contexts; of more, those not used for longest are closed
-_LOOK_EVERY = 0.05  # seconds between two looks at the deadline
 
 
 @dataclass
@@ -79,16 +79,10 @@ class Contexts:
         with self.use(context, deadline) as session, self._alone(deadline):
             return session.undo(number)
 
-    @contextmanager
-    def _alone(self, deadline: Deadline) -> Iterator[None]:
+    def _alone(self, deadline: Deadline) -> AbstractContextManager[None]:
         """Waits until nothing else learns again. Raises NotYetError if the deadline passes before."""
-        while not self._long_work.acquire(timeout=_LOOK_EVERY):
-            if deadline.passed:
-                raise NotYetError("another context learns again: try again in a moment")
-        try:
-            yield
-        finally:
-            self._long_work.release()
+        late = NotYetError("another context learns again: try again in a moment")
+        return held(self._long_work, deadline, late)
 
     def _take(self, context: str, deadline: Deadline) -> _OpenContext:
         """Returns an open context, or a new one that is to be opened."""
@@ -103,7 +97,7 @@ class Contexts:
                     continue
                 if deadline.passed:
                     raise NotYetError(f"the context {context} learns again: try again in a moment")
-                self._changed.wait(_LOOK_EVERY)
+                self._changed.wait(LOOK_EVERY)
             self._open[context] = _OpenContext(self._model)
             return self._open[context]
 

@@ -93,6 +93,8 @@ def test_what_a_request_says(ask: Ask, decoder: hiero.Decoder) -> None:
     )
     words = wider["text"].split()
     assert "Lehrerin" in words and "y" in words and "x" not in words
+    brackets = "[X] ||| [ [a [b [c ||| brackets ||| PhraseEF=9"  # words, not nonterminals
+    assert ask("translate", text="[ [a [b [c", rules=[brackets])["text"] == "brackets"
     low = ask("translate", text=line, weights={"LM0": 0.0})
     assert low["text"] == decoder.translate(line, weights={"LM0": 0.0}).text and low["weights"]["LM0"] == 0
 

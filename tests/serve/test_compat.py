@@ -40,6 +40,8 @@ def test_libretranslate(client: TestClient, text: str) -> None:
     assert text not in found["alternatives"]
     lists = client.post("/translate", json={**fields, "q": [LINE, "小狗 。\n小狗"], "alternatives": 2}).json()
     assert lists["alternatives"][0] == found["alternatives"] and lists["alternatives"][1] == []
+    many = client.post("/translate", json={**fields, "q": "小狗\n" * 101, "alternatives": 2})
+    assert many.status_code == 200 and many.json()["alternatives"] == []
     wrong = client.post("/translate", json={**fields, "target": "fr"})
     assert wrong.status_code == 404
     assert wrong.json() == {"error": "no model translates zh to fr: expected one of zh-en"}
